@@ -312,31 +312,68 @@ class OpenReview:
         Rules of a folder that has none of its own.
     lock
         A session is for one request at a time.
+    told
+        How far the opening is: of what, and which share of it.
     """
 
     folder: Path
     worker: str = review_journal.WORKER
     given: Mapping[str, Any] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    told: tuple[str, float] = ("reading the records", 0.0)
+    _opening: threading.Thread | None = None
+    _left: bool = False
+    _fault: Exception | None = None
     _session: Session | None = None
     _held: ExitStack = field(default_factory=ExitStack)
     _stands: int = 0
 
-    def start(self) -> None:
-        """Lock the folder, and take up the journal or begin it.
+    def start(self, wait: float | None = None) -> None:
+        """Lock the folder, and take up the journal or begin it, beside what else is done.
+
+        Parameters
+        ----------
+        wait
+            Seconds after which it goes on alone; ``None`` to see it through.
 
         Raises
         ------
         InputError
             If somebody else reviews there, or the journal is of another review.
         """
-        with ExitStack() as held:
-            held.enter_context(folder_lock(self.folder))
-            self._stands = self._pairs()
-            self.session()
-            self._held = held.pop_all()
+        self._opening = threading.Thread(target=self._open, daemon=True)
+        self._opening.start()
+        self._opening.join(wait)
+        if not self.opens:
+            self.check()
 
-    def session(self) -> Session:
+    @property
+    def opens(self) -> bool:
+        """Whether it is still being opened."""
+        return self._opening is not None and self._opening.is_alive()
+
+    def check(self) -> None:
+        """Raise why it could not be opened."""
+        if self._fault is not None:
+            raise self._fault
+
+    def _open(self) -> None:
+        try:
+            with self.lock, ExitStack() as held:
+                self._tell(*self.told)
+                held.enter_context(folder_lock(self.folder))
+                self._stands = self._pairs()
+                self.session(self._tell)
+                self._held = held.pop_all()
+        except Exception as error:  # noqa: BLE001 - it belongs to who looks at the desk
+            self._fault = error
+
+    def _tell(self, stage: str, share: float) -> None:
+        self.told = (stage, share)
+        if self._left:
+            raise InputError("the review", "must be open", found="one that was left meanwhile")
+
+    def session(self, progress: Progress = silent) -> Session:
         """What is shown and answered, as the journal has it.
 
         Raises
@@ -352,7 +389,7 @@ class OpenReview:
             )  # fmt: skip
         if self._session is None:
             opened = open_folder(self.folder)
-            self._session = begin(self.folder, opened, self.worker, self.given, silent)
+            self._session = begin(self.folder, opened, self.worker, self.given, progress)
         return self._session
 
     def _pairs(self) -> int:
@@ -370,6 +407,12 @@ class OpenReview:
         """Give the folder back."""
         self.forget()
         self._held.close()
+
+    def leave(self) -> None:
+        """Give the folder back, also while it is being opened."""
+        self._left = True
+        with self.lock:
+            self.close()
 
 
 def is_reviewed(folder: Path) -> bool:

@@ -637,11 +637,6 @@ class OpenedFolder:
     project: Project
     rules: Settings | None
 
-    @property
-    def is_linkage(self) -> bool:
-        """Whether it is the folder of a linkage, to which answers go back."""
-        return self.rules is None
-
 
 def open_folder(folder: Path) -> OpenedFolder:
     """The records and pairs of a folder.

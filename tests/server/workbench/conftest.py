@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from patience import PATIENCE
+from server.browsers import launched
 from server.workbench.workbenches import Workbench, workbench
 
 from sfumato.pipeline.proposal import ProposalRequest, propose
@@ -52,3 +55,32 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     folder = tmp_path_factory.mktemp("workbench")
     with workbench(folder, [project(folder / "project")]) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Path) -> Iterator[Any]:
+    """A browser for all journeys."""
+    with launched(chromium) as found:
+        yield found
+
+
+@pytest.fixture
+def context(browser: Any) -> Iterator[Any]:
+    """A browser that knows nothing; its pages have no fault, and load nothing from elsewhere."""
+    made = browser.new_context(viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(1000 * min(PATIENCE, 90))
+    faults: list[str] = []
+    made.on("console", lambda said: said.type == "error" and faults.append(said.text))
+    made.on("weberror", lambda error: faults.append(str(error.error)))
+    made.asked = []
+
+    def note(request: Any) -> None:
+        made.asked.append(request)
+
+    made.on("request", note)
+    made.expected_faults, made.expected_hosts = 0, 1
+    yield made
+    assert len(faults) == made.expected_faults, faults
+    hosts = {request.url.split("/")[2] for request in made.asked if "://" in request.url}
+    assert len(hosts) <= made.expected_hosts, hosts
+    made.close()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from cli.review_folders import grams, many_pairs
-from patience import PATIENCE, wait_until
+from patience import wait_until
 from pipeline.clinics_project import write_project
-from server.browsers import launched
 from server.workbench.test_workbench_journeys import axe_finds_nothing
 from server.workbench.workbenches import Workbench, workbench
 
@@ -26,31 +24,6 @@ from sfumato.review.reviewer_agreement import review_progress
 pytestmark = pytest.mark.slow
 
 COUNT, BUDGET = 24, 0.006
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Path) -> Iterator[Any]:
-    """A browser for all journeys."""
-    with launched(chromium) as found:
-        yield found
-
-
-@pytest.fixture
-def context(browser: Any) -> Iterator[Any]:
-    """A browser that knows nothing, and the requests of its pages."""
-    made = browser.new_context(viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(1000 * min(PATIENCE, 90))
-    made.asked, faults = [], list[str]()
-    made.on("console", lambda said: said.type == "error" and faults.append(said.text))
-    made.on("weberror", lambda error: faults.append(str(error.error)))
-
-    def note(request: Any) -> None:
-        made.asked.append(request)
-
-    made.on("request", note)
-    yield made
-    assert faults == []
-    made.close()
 
 
 def at_desk(context: Any, bench: Workbench) -> Any:
@@ -116,6 +89,7 @@ def test_twenty_pairs_by_keyboard_and_a_kill(context: Any, tmp_path: Path) -> No
         lines = len(journal(folder))
         said = bench.said.read_text()
     page.close()  # the process was killed
+    context.expected_hosts = 2
     assert 0 < before < BUDGET
     with workbench(tmp_path, [folder]) as bench:
         page = at_desk(context, bench)
@@ -161,7 +135,6 @@ def test_the_doubtful_pairs_of_a_project(context: Any, tmp_path: Path) -> None:
         page = context.new_page()
         page.goto(bench.link)
         page.wait_for_url("**/data")
-        page.wait_for_load_state("networkidle")
         page.get_by_role("link", name="Link", exact=True).click()
         page.get_by_role("button", name="Review them here").click()
         page.get_by_role("link", name="Review them").click()

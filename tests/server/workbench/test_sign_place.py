@@ -86,6 +86,8 @@ def test_a_row_above_its_limit_is_accepted_as_on_the_command_line(
     verdict = status_of(open_project(copy)).verdict
     assert verdict is not None
     assert rows == [row.name for row in verdict.rows if row.stops]
+    on_release = bench.ask("/release", cookie=cookie)[2].decode()
+    assert re.findall(r'name="row" value="([^"]+)"', on_release) == rows
     said = {"by": "officer (Anna)", "because": "contract 17"}
     until = datetime.now(UTC).date() + timedelta(days=30)
     write_edit(
@@ -96,11 +98,12 @@ def test_a_row_above_its_limit_is_accepted_as_on_the_command_line(
     record = re.search(r'name="record" value="([0-9a-f]{64})"', shown)
     assert record is not None
     form = {**said, "row": rows[0], "until": f"{until}", "expected": expected[1]}
-    form["record"] = record[1]
+    form |= {"record": record[1], "here": "release"}
     # Nobody answers for figures that were not shown.
     others = ({"record": ""}, {"record": "0" * 64})
     for wrong in ({"because": " "}, {"until": ""}, {"row": "neighbour"}, *others):
-        bench.ask("/sign/accept", "POST", urlencode(form | wrong), cookie=cookie)
+        headers = bench.ask("/sign/accept", "POST", urlencode(form | wrong), cookie=cookie)[1]
+        assert headers["Location"] == "/release"
         assert open_project(file).project.accept.by_row == {}
     bench.ask("/sign/accept", "POST", urlencode(form), cookie=cookie)
     assert open_project(file).project == open_project(copy).project

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from patience import PATIENCE
-from server.browsers import launched
 from server.workbench.conftest import visits
 from server.workbench.test_workbench_journeys import axe_finds_nothing
 from server.workbench.workbenches import entered, workbench
@@ -21,13 +19,6 @@ from sfumato.pipeline.proposal import ProposalRequest, propose
 
 pytestmark = pytest.mark.slow
 WIDTHS = (1280, 390)
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Path) -> Iterator[Any]:
-    """A browser for all journeys."""
-    with launched(chromium) as found:
-        yield found
 
 
 @pytest.fixture

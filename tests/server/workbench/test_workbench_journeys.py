@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import missing
-from patience import PATIENCE, wait_until
-from server.browsers import launched
+from patience import wait_until
 from server.workbench.conftest import project, visits
 from server.workbench.workbenches import Workbench, entered, workbench
 
@@ -23,35 +22,6 @@ from sfumato.pipeline.project_folder import open_project
 from sfumato.server.workbench.jobs import LOCK, Jobs, JobState
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Path) -> Iterator[Any]:
-    """A browser for all journeys."""
-    with launched(chromium) as found:
-        yield found
-
-
-@pytest.fixture
-def context(browser: Any) -> Iterator[Any]:
-    """A browser that knows nothing; its pages have no fault, and load nothing from elsewhere."""
-    made = browser.new_context(viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(1000 * min(PATIENCE, 90))
-    faults: list[str] = []
-    made.on("console", lambda said: said.type == "error" and faults.append(said.text))
-    made.on("weberror", lambda error: faults.append(str(error.error)))
-    made.asked = []
-
-    def note(request: Any) -> None:
-        made.asked.append(request)
-
-    made.on("request", note)
-    made.expected_faults = 0
-    yield made
-    assert len(faults) == made.expected_faults, faults
-    hosts = {request.url.split("/")[2] for request in made.asked if "://" in request.url}
-    assert len(hosts) <= 1, hosts
-    made.close()
 
 
 @pytest.fixture
@@ -188,9 +158,7 @@ def test_values_are_hidden_until_they_are_asked_for(
     assert b"Anna" not in bench.said.read_bytes()
 
 
-def test_what_a_page_asked_for_that_was_left_does_not_come(
-    context: Any, bench: Workbench
-) -> None:
+def test_what_a_page_asked_for_that_was_left_does_not_come(context: Any, bench: Workbench) -> None:
     """However late the script of the pages is, and what they count."""
     held: dict[str, Any] = {}
     page = context.new_page()
@@ -326,10 +294,9 @@ def test_a_killed_workbench_is_opened_again_as_it_was(
         counted(page)
         page.get_by_label("Role zip").select_option("sensitive")
         page.get_by_text("Role of zip: sensitive").first.wait_for()
-        context.asked.clear()
         page.close()
+    context.expected_hosts = 2
     with workbench(tmp_path, [file]) as again:
-        context.asked.clear()
         page = entered(context, again)
         counted(page)
         page.get_by_role("button", name="Undo").click()

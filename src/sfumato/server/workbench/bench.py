@@ -269,8 +269,7 @@ class Desk:
         """Give the folder of the open review back."""
         review, self.review = self.review, None
         if review is not None:
-            with review.lock:
-                review.close()
+            review.leave()
 
     def open_any(self, files: Sequence[Path]) -> Bench:
         """Show a project, or one that is made of tables beside the first of them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import wraps
@@ -74,7 +74,7 @@ def project_view(place: str) -> Callable[[View], View]:
             except SfumatoError as error:
                 bench.tell(str(error), bad=True)
                 if request.method == "POST":
-                    return HttpResponseRedirect(reverse(place))
+                    return HttpResponseRedirect(reverse(place_in(request.POST, place)))
                 return page(request, bench, place, "workbench/refused.html")
 
         return answer
@@ -125,6 +125,12 @@ def run_of(bench: Bench, here: str, *, polled: bool = False) -> dict[str, Any]:
     line = "".join(f"{each['stage']}, {each['share']:.0%}".replace("%", " %") for each in told)
     over = polled and state is not JobState.RUNNING
     return {"job": job, "job_state": state, "job_line": line, "job_over": over, "here": here}
+
+
+def place_in(given: Mapping[str, str], usual: str = "data") -> str:
+    """The place that a form or a part of a page says it stands on."""
+    here = given.get("here", usual)
+    return here if here in PLACES else usual
 
 
 def a_year_on() -> date:

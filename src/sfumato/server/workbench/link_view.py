@@ -344,7 +344,7 @@ def set_threshold(place: ProjectFolder, threshold: float) -> Change:
 @require_POST
 @project_view("link")
 def dedupe(request: HttpRequest, bench: Bench) -> HttpResponse:
-    """Look for people who are in one table twice, or stop looking."""
+    """Look for people who are in one table twice."""
 
     def change(document: tomlkit.TOMLDocument) -> None:
         table_at(document, "link")["dedupe"] = True

@@ -84,10 +84,6 @@ class ChangedOutsideError(SfumatoError):
         self.theirs, self.mine = theirs, mine
 
 
-class ReadsOnlyError(SfumatoError):
-    """Another window edits this project."""
-
-
 @dataclass
 class ProjectEdits:
     """The edits of one project file.

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.pipeline.project_folder import RELEASE
+from sfumato.pipeline.signing import records_sha
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.release_result import Release
 from sfumato.risk.verdict import share_text
@@ -27,6 +28,7 @@ from sfumato.server.workbench.frame import edited, may_edit, page, project_view
 from sfumato.server.workbench.jobs import Job, JobState
 from sfumato.server.workbench.project_edits import table_at
 from sfumato.server.workbench.release_dots import dots_key
+from sfumato.server.workbench.sign_view import required
 from sfumato.table.table import Table
 
 PINS = 4
@@ -181,14 +183,15 @@ def _found(dot: release_dots.Dot, intruder: str) -> str:
 @project_view("release")
 def release(request: HttpRequest, bench: Bench) -> HttpResponse:
     """The promise, the frontier, and what was made of it."""
-    project = bench.place.project
+    project, record, status = bench.place.project, records_sha(bench.place), bench.status()
     return page(
         request,
         bench,
         "release",
         "workbench/release.html",
-        status_now=bench.status(),
+        status_now=status,
         made=bench.made(RELEASE) is not None,
+        **({} if status.verdict is None else required(bench, status, record)),
         fewest=release_dots.FEWEST,
         most=release_dots.MOST,
         limits=str(project.judged_by),

@@ -22,12 +22,14 @@ from sfumato.review.review_session import OpenReview, Session, has_rules
 from sfumato.review.review_settings import PROPOSED, Costs, MaskWidth, Settings
 from sfumato.server.error_pages import problem
 from sfumato.server.workbench.bench import DESK, Bench, Message
-from sfumato.server.workbench.frame import edited, page, project_view
+from sfumato.server.workbench.frame import edited, loads_by_itself, page, project_view
 from sfumato.server.workbench.project_edits import table_at
 from sfumato.server.worker import drawn_pages
 
 ON_A_PAGE = 10
 """Pairs on a page."""
+AT_ONCE = 0.3
+"""Seconds of opening without a page that says how far it is: what takes so long seems at once."""
 _ROUNDING = 1e-12
 """Costs travel as texts and back: less than this is no higher price."""
 _REASONS = tuple((reason.name, reason.value) for reason in FlagReason)
@@ -74,9 +76,15 @@ def desk(request: HttpRequest, bench: Bench | None) -> HttpResponse:
     review = DESK.review
     if review is None:
         return _asked(request, bench)
+    if review.opens:
+        return _shown(request, bench, opening=review.told)
     try:
+        review.check()
+        if loads_by_itself(request):
+            # The script of the desk begins with a whole page.
+            return HttpResponse(headers={"HX-Refresh": "true"})
         parts = _page(review, request.GET.get("page", ""))
-    except SfumatoError:
+    except Exception:
         DESK.leave_review()
         raise
     return _shown(
@@ -140,7 +148,7 @@ def open_desk(request: HttpRequest, bench: Bench | None) -> HttpResponse:
             raise InputError("the budget", "must be a number from 0 to 1") from None
     review = OpenReview(folder, request.POST.get("worker", "").strip(), given)
     DESK.leave_review()
-    review.start()
+    review.start(wait=AT_ONCE)
     DESK.review = review
     return HttpResponseRedirect(reverse("desk"))
 

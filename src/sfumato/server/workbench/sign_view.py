@@ -7,6 +7,7 @@ import os
 import re
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -21,13 +22,20 @@ from sfumato.pipeline.acceptances import accepting
 from sfumato.pipeline.project_folder import REPORT
 from sfumato.pipeline.release_stages import ledger_of
 from sfumato.pipeline.report_stage import RELEASED
-from sfumato.pipeline.run import status_of
+from sfumato.pipeline.run import Status, status_of
 from sfumato.pipeline.signing import check_shown, records_sha, requirements, signature_file
 from sfumato.pipeline.signing import sign as signed
 from sfumato.risk.verdict import GROWS, share_text
 from sfumato.server.workbench.attack_view import intruders
 from sfumato.server.workbench.bench import DESK, Bench
-from sfumato.server.workbench.frame import a_year_on, edited, may_edit, page, project_view
+from sfumato.server.workbench.frame import (
+    a_year_on,
+    edited,
+    may_edit,
+    page,
+    place_in,
+    project_view,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
@@ -90,16 +98,29 @@ def signature(bench: Bench) -> signatures.Checked | None:
     return None if checked.fault else checked
 
 
+def required(bench: Bench, status: Status, record: str) -> dict[str, Any]:
+    """What must be so before a release leaves, and what a form needs by which a person answers."""
+    asked = requirements(status)
+    return {
+        "record": record,
+        "signature": signature(bench),
+        "requirements": [
+            (each, _(each.form) % (each.of or ()), each.more and _(each.more)) for each in asked
+        ],
+        "ready": all(each.met for each in asked),
+        "a_year_on": a_year_on(),
+        "grows": GROWS,
+    }
+
+
 @require_GET
 @project_view("sign")
 def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
     """What leaves, what is met, and the form; after the signature what was signed."""
-    # The record first: what changes while the page is made is refused then. An acceptance ends by
-    # the day alone, so that nothing that was kept before is shown.
-    record = records_sha(bench.place)
+    # An acceptance ends by the day alone: nothing that was kept before is shown.
+    record = records_sha(bench.place)  # first: what changes while the page is made is refused then
     status = status_of(bench.place)
     verdict = status.verdict
-    asked = requirements(status)
     section = bench.place.project.ledger
     return page(
         request,
@@ -107,12 +128,7 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
         "sign",
         "workbench/sign.html",
         status_now=status,
-        record=record,
-        signature=signature(bench),
-        requirements=[
-            (each, _(each.form) % (each.of or ()), each.more and _(each.more)) for each in asked
-        ],
-        ready=all(each.met for each in asked),
+        **required(bench, status, record),
         done=status.is_done,
         rows=[] if verdict is None else intruders(verdict),
         headline="" if verdict is None else verdict.headline,
@@ -120,8 +136,6 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
         earlier=earlier(bench),
         to=section.to if section is not None and section.to else "",
         keys=[(print_, each.name) for print_, each in keys().items()],
-        a_year_on=a_year_on(),
-        grows=GROWS,
         user=os.environ.get("SFUMATO_CUSTODIAN", ""),
     )
 
@@ -156,7 +170,7 @@ def accept(request: HttpRequest, bench: Bench) -> HttpResponse:
     check_shown(place, request.POST.get("record", ""))
     change = accepting(place, verdict, row, by, because, until)
     words = _("%s is accepted. Run reports it.") % row
-    return edited(request, bench, change, words, to="sign")
+    return edited(request, bench, change, words, to=place_in(request.POST, "sign"))
 
 
 def _said(request: HttpRequest, *names: str) -> list[str]:

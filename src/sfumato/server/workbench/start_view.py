@@ -14,7 +14,7 @@ from sfumato.core.errors import SfumatoError
 from sfumato.pipeline.demo_project import write_demo_project
 from sfumato.pipeline.project_text import PROJECT_FILE
 from sfumato.server.workbench.bench import DESK, Bench, recent_projects
-from sfumato.server.workbench.frame import PLACES, may_edit, project_view, run_of
+from sfumato.server.workbench.frame import may_edit, place_in, project_view, run_of
 from sfumato.server.workbench.release_dots import dots_key
 
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav")
@@ -143,8 +143,7 @@ def redo(request: HttpRequest, bench: Bench) -> HttpResponse:
 
 
 def _back(request: HttpRequest) -> HttpResponse:
-    here = request.POST.get("here", "data")
-    return HttpResponseRedirect(reverse(here if here in PLACES else "data"))
+    return HttpResponseRedirect(reverse(place_in(request.POST)))
 
 
 @require_POST
@@ -178,16 +177,15 @@ def window(request: HttpRequest, bench: Bench) -> HttpResponse:
         bench.window.leave(request.POST.get("window", ""))
         return HttpResponse(status=204)
     edits = bench.window.claim(request.POST.get("window", ""))
-    here = request.POST.get("here", "data")
-    return render(request, "workbench/window.html", {"edits": edits, "here": here})
+    parts = {"edits": edits, "here": place_in(request.POST)}
+    return render(request, "workbench/window.html", parts)
 
 
 @require_GET
 @project_view("release")
 def job(request: HttpRequest, bench: Bench) -> HttpResponse:
     """How the run stands, for a page that shows it."""
-    here = request.GET.get("here", "data")
-    parts = run_of(bench, here if here in PLACES else "data", polled=True)
+    parts = run_of(bench, place_in(request.GET), polled=True)
     return render(request, "workbench/job.html", parts)
 
 
