@@ -56,6 +56,8 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "account/second-factor"): _ALL,
     ("POST", "account/second-factor"): _ALL,
     ("GET", "account/second-factor/image"): "302 404 404 404 404 404 404 404",
+    ("GET", "account/recovery"): _NO_GET,
+    ("POST", "account/recovery"): _GO,
     ("GET", "account/second-factor/off"): _GO,
     ("POST", "account/second-factor/off"): _GO,
     ("GET", "accounts"): _CUSTODIANS,

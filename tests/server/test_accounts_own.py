@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -58,12 +59,70 @@ def test_the_second_factor_is_on_once_its_code_was_given() -> None:
     assert client.post("/account/second-factor", {"code": wrong}).status_code == 200
     wanda.refresh_from_db()
     assert not wanda.totp
-    assert client.post("/account/second-factor", {"code": code}).status_code == 302
+    assert len(recovery_in(client.post("/account/second-factor", {"code": code}))) == 10
     wanda.refresh_from_db()
     assert secret not in bytes(wanda.totp), "it is encrypted"
     assert who(other) == ""
     assert log_in("wanda")[1]["Location"].startswith("/login/code")
     assert "turn second factor on" in actions()
+
+
+def recovery_in(answer: Any) -> list[str]:
+    """The recovery codes that a page shows once."""
+    return re.findall(r"<li>([a-z2-7]{5}-[a-z2-7]{5})</li>", answer.content.decode())
+
+
+def test_a_recovery_code_counts_once_and_new_ones_end_the_earlier() -> None:
+    wanda = person("wanda", "worker")
+    client = logged_in("wanda")
+    with_second_factor(wanda)
+    first = recovery_in(client.post("/account/recovery"))
+    assert len(set(first)) == 10
+    wanda.refresh_from_db()
+    assert not [code for code in first if code.replace("-", "") in repr(wanda.recovery)]
+    for code, status in ((first[0], 302), (first[0], 200), (f" {first[1].upper()} ", 302)):
+        other, _ = log_in("wanda")
+        assert other.post("/login/code", {"code": code}).status_code == status
+    second = recovery_in(client.post("/account/recovery"))
+    other, _ = log_in("wanda")
+    assert other.post("/login/code", {"code": first[2]}).status_code == 200
+    assert other.post("/login/code", {"code": second[0]}).status_code == 302
+    assert {"make recovery codes", "use recovery code"} <= set(actions())
+    client.post("/account/second-factor/off")
+    wanda.refresh_from_db()
+    assert wanda.recovery == []
+
+
+def test_a_recovery_code_that_was_written_into_the_database_counts_for_nothing() -> None:
+    from sfumato.server.accounts.backend import new_recovery
+
+    wanda = person("wanda", "worker")
+    with_second_factor(wanda)
+    [code, *_] = new_recovery(wanda)
+    client, _ = log_in("wanda")
+    wanda.save(update_fields=["recovery"])
+    assert client.post("/login/code", {"code": code}).status_code == 409
+    assert who(client) == ""
+
+
+def test_a_role_that_needs_a_second_factor_does_nothing_without(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from django.conf import settings
+
+    own = replace(server, second_factor="custodian, manager")
+    monkeypatch.setattr(settings, "SFUMATO", own)
+    carol = person("carol", "custodian", "worker")
+    person("wanda", "worker")
+    client = logged_in("carol")
+    for path in ("/projects", "/accounts", "/account", "/audit"):
+        assert client.get(path)["Location"] == "/account/second-factor"
+    assert client.post(f"/accounts/{carol.pseudonym}/roles")["Location"].endswith("second-factor")
+    assert logged_in("wanda").get("/projects").status_code == 200
+    secret = secret_on(client.get("/account/second-factor"))
+    assert client.get("/account/second-factor/image").status_code == 200
+    assert client.post("/account/second-factor", {"code": code_of(secret)}).status_code == 200
+    assert client.get("/accounts").status_code == 200
 
 
 def test_the_qr_code_is_an_image_of_this_session_only() -> None:

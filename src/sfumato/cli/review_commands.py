@@ -219,9 +219,9 @@ def create(
     import numpy as np
 
     from sfumato.review.review_sources import from_linkage
+    from sfumato.server.config import Role
     from sfumato.server.live.live_projects import make_project
     from sfumato.server.manager.uploads import keep_linkage
-    from sfumato.server.store.models import Role
 
     chief = _person(manager, Role.MANAGER)
     # Somebody else, as nobody can grant anything to a project that they manage.

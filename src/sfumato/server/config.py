@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,15 @@ from sfumato.core.errors import InputError
 
 DATABASE_FILE = "sfumato.sqlite3"
 _POSTGRESQL = ("postgres", "postgresql")
+
+
+class Role(StrEnum):
+    """What a person may be; one person may be several."""
+
+    CUSTODIAN = "custodian"
+    MANAGER = "manager"
+    WORKER = "worker"
+    AUDITOR = "auditor"
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,10 @@ class ServerConfig:
     trusted_header: Annotated[
         str, Parameter("Header in which the proxy names who has logged in; off by default.", "NAME")
     ] = ""
+    second_factor: Annotated[
+        str,
+        Parameter("Roles that need a second factor to do anything: custodian,manager.", "ROLES"),
+    ] = ""
     idle_minutes: Annotated[
         int, Parameter("Log people out who do nothing so long.", "NUMBER", Count(1))
     ] = 20
@@ -64,6 +78,11 @@ class ServerConfig:
     def address(self) -> str:
         """The address that people open."""
         return self.url.rstrip("/") or f"http://{self.host}:{self.port}"
+
+    @property
+    def roles_with_second_factor(self) -> frozenset[str]:
+        """The roles that need a second factor."""
+        return frozenset(filter(None, map(str.strip, self.second_factor.split(","))))
 
     @property
     def behind_tls(self) -> bool:
@@ -92,6 +111,14 @@ def check_config(config: ServerConfig) -> None:
         )
     if config.url and urlsplit(config.url).scheme not in ("http", "https"):
         raise InputError("option --url", "must be an address", accepted="https://host/")
+    unknown = config.roles_with_second_factor - set(Role)
+    if unknown:
+        raise InputError(
+            "option --second-factor",
+            "must be roles, with commas between them",
+            found=f"{len(unknown)} that {'is' if len(unknown) == 1 else 'are'} none",
+            accepted=",".join(Role),
+        )
     if config.trusted_header and not config.behind_tls:
         raise InputError(
             "option --trusted-header",

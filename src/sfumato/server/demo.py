@@ -23,9 +23,9 @@ from sfumato.review.review_project import ID, LEFT, RIGHT
 from sfumato.review.review_project import Project as ReviewProject
 from sfumato.review.review_sources import from_linkage
 from sfumato.server.accounts.sessions import make_account
+from sfumato.server.config import Role
 from sfumato.server.live.live_projects import make_project
 from sfumato.server.live.worker_tasks import deal
-from sfumato.server.store.models import Role
 
 TITLE = "Patients of two clinics"
 GOLD = 12

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from sfumato.server.accounts.backend import AccountBackend, plain_name
 from sfumato.server.accounts.sessions import BEGAN, SEEN, begin_session, is_over
@@ -45,6 +46,8 @@ class SessionRulesMiddleware:
             request.session.setdefault(BEGAN, now)
             if is_over(request.session) or not request.user.is_active:
                 logout(request)
+            elif _lacks_second_factor(request):
+                return redirect("/account/second-factor")
             elif now - seen > idle / _NOTED and not request.path.endswith(_BY_ITSELF):
                 request.session[SEEN] = now
         return self._get_response(request)
@@ -54,6 +57,17 @@ class SessionRulesMiddleware:
         if isinstance(exception, Stop):
             return problem(request, exception.status, exception.reason)
         return None
+
+
+_WITHOUT = ("/account/second-factor", "/account/second-factor/image", "/fresh", "/logout")
+"""What somebody may do who is still to turn the second factor on."""
+
+
+def _lacks_second_factor(request: HttpRequest) -> bool:
+    """Whether somebody has a role for which a second factor is asked, and has none."""
+    account = request.user
+    asked = settings.SFUMATO.roles_with_second_factor & set(account.roles)
+    return bool(asked) and not account.totp and request.path not in _WITHOUT
 
 
 def _log_in_by_header(request: HttpRequest) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sfumato.server.config import Role
 from sfumato.server.proofs import check_proved, check_whole, is_stated_member, proofs
-from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Role
+from sfumato.server.store.models import Account, Dealt, Project, ProjectState
 
 
 class Action(StrEnum):

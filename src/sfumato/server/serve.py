@@ -28,14 +28,14 @@ from sfumato.core.errors import InputError
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.accounts.sessions import account_of
 from sfumato.server.audit_log import append
-from sfumato.server.config import DATABASE_FILE, ServerConfig
+from sfumato.server.config import DATABASE_FILE, Role, ServerConfig
 from sfumato.server.discretion import log_without_values
 from sfumato.server.error_pages import Stop
 from sfumato.server.manager.uploads import MOST_BYTES
 from sfumato.server.permissions import Action, decide
 from sfumato.server.proofs import proofs
 from sfumato.server.stated_rows import gone, stated
-from sfumato.server.store.models import Account, Link, Role
+from sfumato.server.store.models import Account, Link
 from sfumato.server.store.statements import checkpoint_beside
 
 YOUNG, MIDDLE, OLD = 1_000, 20, 50

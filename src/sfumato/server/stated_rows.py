@@ -42,7 +42,7 @@ _LEFT_OUT = {
     "account": {"last_login", "totp_used"},
 }
 _SECRET = {
-    "account": {"name", "password", "totp"},
+    "account": {"name", "password", "totp", "recovery"},
     "link": {"token"},
     "project": {"title", "attributes", "weights", "wrapped_key"},
     "dealt": {"note"},

@@ -28,6 +28,7 @@ urlpatterns = [
     path("account/sessions", accounts.other_sessions, name="other_sessions"),
     path("account/second-factor", accounts.second_factor, name="second_factor"),
     path("account/second-factor/image", accounts.second_factor_image, name="second_factor_image"),
+    path("account/recovery", accounts.recovery, name="recovery"),
     path("account/second-factor/off", accounts.second_factor_off, name="second_factor_off"),
     path("accounts", accounts.accounts, name="accounts"),
     path("accounts/invite", accounts.invite_page, name="invite"),

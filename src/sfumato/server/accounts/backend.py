@@ -25,11 +25,14 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from django.conf import settings
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.hashers import make_password
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop, problem
-from sfumato.server.proofs import check_proved, proofs
+from sfumato.server.proofs import check_proved, check_stated, proofs
+from sfumato.server.stated_rows import stated
 from sfumato.server.store.models import Account, LoginAttempt
 from sfumato.server.store.statements import ask, columns, instance
 
@@ -221,8 +224,39 @@ def step_of(secret: bytes, code: str, after: int = 0) -> int:
     return 0
 
 
+RECOVERY_CODES = 10
+"""Codes that are given out at a time, as Google does."""
+# 48 bits each, which nobody tries out at five attempts in a quarter of an hour.
+_RECOVERY_BYTES = 6
+
+
+def new_recovery(account: Account) -> list[str]:
+    """New recovery codes in place of those that there were; the account is not saved."""
+    drawn = (os.urandom(_RECOVERY_BYTES) for _ in range(RECOVERY_CODES))
+    codes = [base64.b32encode(each).decode().rstrip("=").lower() for each in drawn]
+    account.recovery = [_digest("recovery", code) for code in codes]
+    return [f"{code[:5]}-{code[5:]}" for code in codes]
+
+
+def _use_recovery(account: Account, code: str) -> bool:
+    digest = _digest("recovery", "".join(code.split()).replace("-", "").lower())
+    with transaction.atomic():
+        # Of two requests with the same code at the same time one finds it gone.
+        check_stated(account, "recovery")
+        if digest not in account.recovery:
+            return False
+        account.recovery = [each for each in account.recovery if each != digest]
+        account.save(update_fields=["recovery"])
+        told = {"left": len(account.recovery)}
+        rows = [stated(account, "recovery")]
+        append(account, "use recovery code", f"account {account.pseudonym}", told, rows=rows)
+    return True
+
+
 def use_code(account: Account, code: str) -> bool:
-    """Whether a code is right; no code is right twice."""
+    """Whether a code of the app, or a recovery code, is right; none is right twice."""
+    if not "".join(code.split()).isdecimal():
+        return _use_recovery(account, code)
     step = step_of(unseal_secret(account.totp, account), code, account.totp_used)
     if not step:
         return False

@@ -10,7 +10,8 @@ from django.contrib.auth.password_validation import validate_password
 from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.accounts.backend import LONGEST_NAME, LONGEST_PASSWORD, plain_name
 from sfumato.server.accounts.sessions import INVITATION_DAYS
-from sfumato.server.store.models import Account, Project, ProjectState, Role
+from sfumato.server.config import Role
+from sfumato.server.store.models import Account, Project, ProjectState
 
 NEW_RULE = "At least 12 characters; a sentence is easy to keep in mind."
 
@@ -73,11 +74,9 @@ class Code(forms.CharField):
     def __init__(self) -> None:
         super().__init__(
             label="Code",
-            max_length=10,
-            help_text="Six digits, from your authenticator app. Each works once.",
-            widget=forms.TextInput(
-                attrs={"autocomplete": "one-time-code", "inputmode": "numeric", "class": "mono"}
-            ),
+            max_length=20,
+            help_text="Six digits from your app, or a recovery code. Each works once.",
+            widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "class": "mono"}),
         )
 
 

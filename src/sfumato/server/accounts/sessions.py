@@ -215,10 +215,10 @@ def remove_second_factor(by: Account | None, account: Account, *, keep: str | No
         Id of a session that goes on.
     """
     with transaction.atomic():
-        account.totp = b""
-        account.save(update_fields=["totp"])
+        account.totp, account.recovery = b"", []
+        account.save(update_fields=["totp", "recovery"])
         end_sessions(account, keep=keep)
-        rows = [stated(account, "totp")]
+        rows = [stated(account, "totp", "recovery")]
         append(by, "turn second factor off", resource_of(account), rows=rows)
 
 

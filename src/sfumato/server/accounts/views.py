@@ -27,11 +27,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from sfumato.core.errors import InputError
 from sfumato.server.accounts import backend, forms, sessions
 from sfumato.server.audit_log import append
+from sfumato.server.config import Role
 from sfumato.server.error_pages import Stop, problem
 from sfumato.server.permissions import EXPORTS, Action, decide
 from sfumato.server.proofs import check_project, check_proved, check_stated, proofs
 from sfumato.server.stated_rows import gone, stated
-from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
+from sfumato.server.store.models import Account, Link, Project, ProjectState
 
 
 @require_GET
@@ -179,8 +180,8 @@ def require_fresh(back: str = "") -> Callable[[View], View]:
     Parameters
     ----------
     back
-        Name of the page with the form, whose address has the ``project_id`` of this one; the
-        view's own address where not given.
+        Name of the page with the form, whose address has the ``project_id`` of this one, if there
+        is one; the view's own address where not given.
     """
 
     def decorator(view: View) -> View:
@@ -190,7 +191,8 @@ def require_fresh(back: str = "") -> Callable[[View], View]:
                 return redirect("/login?" + urlencode({"next": request.path}))
             # A clock that was set back makes proofs of the future: they are none.
             if not 0 <= time.time() - request.session.get(sessions.FRESH, 0.0) <= MINUTES * 60:
-                page = reverse(back, args=[kwargs["project_id"]]) if back else request.path
+                of = {name: each for name, each in kwargs.items() if name == "project_id"}
+                page = reverse(back, kwargs=of) if back else request.path
                 return redirect("/fresh?" + urlencode({"next": page}))
             return view(request, *args, **kwargs)
 
@@ -432,15 +434,16 @@ def second_factor(request: HttpRequest) -> HttpResponse:
             del request.session[_NEW]
             with transaction.atomic():
                 owner.totp, owner.totp_used = backend.seal_secret(secret, owner), step
-                owner.save(update_fields=["totp", "totp_used"])
+                codes = backend.new_recovery(owner)
+                owner.save(update_fields=["totp", "totp_used", "recovery"])
                 # Sessions that began without a second factor end.
                 sessions.end_sessions(owner, keep=request.session.session_key)
-                rows = [stated(owner, "totp")]
+                rows = [stated(owner, "totp", "recovery")]
                 append(owner, "turn second factor on", sessions.resource_of(owner), rows=rows)
-            messages.success(request, "From now on a code is asked for when you log in.")
-            return redirect("/account")
+            return render(request, "accounts/recovery.html", {"codes": codes})
         form.add_error("code", WRONG_CODE)
-    context = {"form": form, "secret": backend.secret_text(secret)}
+    needed = settings.SFUMATO.roles_with_second_factor & set(owner.roles)
+    context = {"form": form, "secret": backend.secret_text(secret), "needed": needed}
     return render(request, "accounts/second_factor.html", context)
 
 
@@ -466,6 +469,21 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
         messages.success(request, "No code is asked for any more.")
         return redirect("/account")
     return render(request, "accounts/second_factor_off.html")
+
+
+@require_POST
+@require_fresh("account")
+def recovery(request: HttpRequest) -> HttpResponse:
+    """New recovery codes in place of the earlier ones; they are shown once, in the answer."""
+    owner = request.user
+    if not owner.totp:
+        return redirect("/account")
+    with transaction.atomic():
+        codes = backend.new_recovery(owner)
+        owner.save(update_fields=["recovery"])
+        rows = [stated(owner, "recovery")]
+        append(owner, "make recovery codes", sessions.resource_of(owner), rows=rows)
+    return render(request, "accounts/recovery.html", {"codes": codes})
 
 
 @require_POST

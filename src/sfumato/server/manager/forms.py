@@ -26,8 +26,9 @@ from sfumato.review.review_settings import (
 )
 from sfumato.server.accounts.forms import Budget
 from sfumato.server.accounts.sessions import INVITATION_DAYS
+from sfumato.server.config import Role
 from sfumato.server.manager import uploads
-from sfumato.server.store.models import Account, Dealt, Project, Role
+from sfumato.server.store.models import Account, Dealt, Project
 
 
 def workers_for(project: Project) -> list[Account]:

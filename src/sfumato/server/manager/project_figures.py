@@ -34,6 +34,7 @@ from sfumato.review.disclosure_account import kapr_of
 from sfumato.review.review_project import LEFT, RIGHT
 from sfumato.review.review_settings import Mode
 from sfumato.server.audit_log import head
+from sfumato.server.config import Role
 from sfumato.server.custodian.project_grants import limit
 from sfumato.server.live import live_projects
 from sfumato.server.live.worker_tasks import state_of
@@ -252,7 +253,7 @@ def progress_of(project: models.Project) -> Progress:
     workers = []
     for key, account in sorted(people.items(), key=lambda item: item[1].name):
         # Who manages gets no pairs; who lost the role still counts with the pairs that they have.
-        if key == project.manager_id or not (key in counts or account.has_role(models.Role.WORKER)):
+        if key == project.manager_id or not (key in counts or account.has_role(Role.WORKER)):
             continue
         count = counts.get(key, {})
         kapr, budget, characters = scores.get(key, (0.0, None, 0.0))

@@ -28,6 +28,7 @@ from sfumato.review.worker_state import REFUSED
 from sfumato.server.accounts.sessions import invite
 from sfumato.server.accounts.views import of_project
 from sfumato.server.audit_log import append
+from sfumato.server.config import Role
 from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
 from sfumato.server.error_pages import Stop
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
@@ -46,7 +47,6 @@ from sfumato.server.store.models import (
     Project,
     ProjectState,
     Resolution,
-    Role,
 )
 from sfumato.server.worker.drawn_pages import draw_pair, meters, meters_fragment
 from sfumato.server.worker.views import number_in

@@ -17,15 +17,6 @@ def choices_of(words: type[StrEnum]) -> list[tuple[str, str]]:
     return [(str(word), str(word)) for word in words]
 
 
-class Role(StrEnum):
-    """What a person may be; one person may be several."""
-
-    CUSTODIAN = "custodian"
-    MANAGER = "manager"
-    WORKER = "worker"
-    AUDITOR = "auditor"
-
-
 def new_pseudonym() -> str:
     """A random name that says nothing of its owner."""
     return "w" + secrets.token_hex(4)
@@ -53,6 +44,8 @@ class Account(AbstractBaseUser):
         Encrypted secret of its second factor, empty without one.
     totp_used
         Number of the last time step whose code was used, so that no code is used twice.
+    recovery
+        Keyed digests of the codes that count in place of one of the app, each once.
     """
 
     name = models.CharField(max_length=150, unique=True)
@@ -61,6 +54,7 @@ class Account(AbstractBaseUser):
     is_active = models.BooleanField(default=True)
     totp = models.BinaryField(default=b"")
     totp_used = models.BigIntegerField(default=0)
+    recovery = models.JSONField(default=list)
     created = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "name"
