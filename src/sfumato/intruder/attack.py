@@ -80,13 +80,7 @@ def _errors(shares: attack_options.Shares, what: str) -> Iterator[str]:
 
 
 def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
-    """What the referee found odd about the truth.
-
-    Parameters
-    ----------
-    candidates
-        Which persons fit which class, by what is known without errors.
-    """
+    """What the referee found odd about the truth, by what is known without errors."""
     warnings = []
     strangers = len(np.unique(held.file.unit[held.truth.owner < 0]))
     if strangers:
@@ -117,13 +111,7 @@ def check_alone(
     attacks: Sequence[str] | None,
     others: Mapping[str, object],
 ) -> Path:
-    """The folder of a review that is attacked alone; refuse what is about a release.
-
-    Parameters
-    ----------
-    review
-        The folder of the review, or ``None``.
-    """
+    """The folder of a review, if any, that is attacked alone; refuse what is about a release."""
     if review is None:
         raise InputError(
             "parameter release",
@@ -145,10 +133,7 @@ def check_alone(
 def attack_review(folder: Path, *, seed: int, progress: Progress) -> Attack:
     """Attack what workers' screens showed, beside the tables that were linked.
 
-    Parameters
-    ----------
-    folder
-        What ``sfumato link`` wrote, or a project, with the journals of a review in it.
+    The folder is what ``sfumato link`` wrote, or a project, with the journals of a review in it.
     """
     # Randomness of its own for each purpose: one more worker does not change what others find.
     screens = worker_screens.named_screens(
@@ -301,10 +286,8 @@ def _judged(
 ) -> Callable[..., Verdict]:
     """Judges by what the release measured of itself, else by what its cells show.
 
-    Parameters
-    ----------
-    sampled
-        Whether the number of people of the population is known, and what they find estimated.
+    Where it is ``sampled``, the number of people of the population is known, and what they find
+    estimated.
     """
     own, file = subject.verdict, scene.whole or scene.file
     limits = own.limits if own is not None and limits is None else limits

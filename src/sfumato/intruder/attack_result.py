@@ -61,13 +61,8 @@ class Claims:
     def for_register(self, persons: int) -> Claims:
         """The claims about somebody who holds a register of so many persons.
 
-        With a smaller one, such as a list of who is in the release, no more is claimed than about
-        an acquaintance.
-
-        Parameters
-        ----------
-        persons
-            Persons of the register; none for an acquaintance.
+        With a smaller one, such as a list of who is in the release, or with none, no more is
+        claimed than about an acquaintance.
         """
         if persons < self.register_persons:
             return self
@@ -155,8 +150,6 @@ def found_in_file(
     ----------
     truth
         Whose each record is; who is not in the register is somebody of their own.
-    exact
-        What is true of the people of the register.
     itself
         Whether the file is its own original: then its cells are all that is known.
     """
@@ -187,10 +180,7 @@ def found_in_file(
 def chances_in_register(file: ReleasedFile, fitting: Ints) -> tuple[Share, Share]:
     """The mean and the highest chance of released people to be found in a register.
 
-    Parameters
-    ----------
-    fitting
-        People of the register who fit each class, shape (classes,).
+    Those of its people who fit each class have shape (classes,).
     """
     best = np.zeros(file.persons)
     # Whom nobody fits is not in the register.

@@ -70,13 +70,7 @@ class Subject:
 
 
 def subject_of(release: Any) -> Subject:
-    """What is attacked, and what it says of itself.
-
-    Parameters
-    ----------
-    release
-        A release of any kind, the path of a file, or a dataframe.
-    """
+    """What is attacked, a release, a file or a dataframe, and what it says of itself."""
     if isinstance(release, Release):
         return Subject(
             shown=release.table,
@@ -143,8 +137,6 @@ class People:
         Id of each person in order of appearance; row numbers where there is no person column.
     person
         Person of each row, shape (rows,).
-    named
-        Whether the ids are those of a person column.
     """
 
     ids: tuple[str, ...]
@@ -341,8 +333,6 @@ class Held:
         The same without errors.
     truth
         Whose each record is; for the referee.
-    itself
-        Whether the file is its own original.
     events
         The events of the persons of the original; ``None`` where nothing tells any.
     whole
@@ -359,13 +349,7 @@ class Held:
 
 
 def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
-    """Read the released file and what the intruder holds.
-
-    Parameters
-    ----------
-    rng
-        Draws the errors of what the intruder knows.
-    """
+    """Read the released file and what the intruder holds, some of it wrong."""
     if given.register is None and given.original is None:
         return _itself(shown, given)
     schema = given.schema
@@ -519,13 +503,7 @@ def _changes(column: KnownColumn, known: Knowledge) -> bool:
 def person_events(
     schema: Schema, file: reading.ReleasedFile, known: Knowledge
 ) -> PersonEvents | None:
-    """The events of the persons of the original; ``None`` where no column tells any.
-
-    Parameters
-    ----------
-    schema, file, known
-        As in `event_names`.
-    """
+    """The events of the persons of the original; ``None`` where no column tells any."""
     names = event_names(schema, file, known) if file.person is not None else ()
     held = {column.name: column for column in known.others}
     shown = {column.name: column for column in (*file.sensitive, *file.others)}
@@ -593,10 +571,7 @@ def with_mistakes(
 ) -> tuple[PersonEvents | None, Shares]:
     """The events, some wrong where they are told, and the shares of wrong quasi-identifiers.
 
-    Parameters
-    ----------
-    shares
-        The share of everything that is wrong, or shares by column.
+    They are one share of everything, or shares by column.
     """
     if events is None or not isinstance(shares, Mapping):
         wrong = 0.0 if isinstance(shares, Mapping) else shares

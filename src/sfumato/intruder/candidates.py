@@ -245,14 +245,8 @@ class ValuesOf:
     def allowed(self, cell: Cell, places: Ints | None = None) -> Bools:
         """Whether values lie in the cell; a value that is not known always does.
 
-        A missing cell allows nothing else. Texts are equal as they are written or, where the
-        column holds numbers or dates, by value.
-
-        Parameters
-        ----------
-        places
-            The values to hold against it, by their place in the column's texts; all of them,
-            in that order, when not given.
+        A missing cell allows nothing else. Texts are equal as they are written or, where the column
+        holds numbers or dates, by value. Without places, all of the column's texts in their order.
         """
         if isinstance(cell, Interval):
             rank = self._rank if places is None else self._rank[places]
@@ -425,13 +419,7 @@ class Blocks:
 
 
 def blocks_of(file: ReleasedFile, knowledge: Knowledge, candidates: Candidates) -> Blocks:
-    """The blocks by class and, where the intruder knows it, by number of records.
-
-    Parameters
-    ----------
-    knowledge
-        What the intruder knows; with ``counts`` a person fits only units with as many records.
-    """
+    """The blocks by class and, where the intruder knows it, by number of records."""
     if len(candidates.group) != knowledge.persons or len(candidates.kind) != file.persons:
         raise InputError("the candidates", "must be those of the same file and register")
     if knowledge.counts is None:

@@ -260,13 +260,7 @@ def hold(register: Any, schema: Schema, *, knows: Sequence[str] | None = None) -
 
 
 def is_measured(quasi: QuasiIdentifier, texts: Sequence[str | None]) -> bool:
-    """Whether a quasi-identifier's values are numbers or dates rather than labels.
-
-    Parameters
-    ----------
-    texts
-        Its distinct values, as far as they are known.
-    """
+    """Whether a quasi-identifier's values, as far as known, are numbers or dates, not labels."""
     if quasi.kind is Kind.NUMERIC or isinstance(quasi.hierarchy, IntervalHierarchy):
         return True
     if quasi.kind is Kind.CATEGORICAL or quasi.order is not None:

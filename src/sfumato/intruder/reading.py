@@ -111,13 +111,7 @@ class ReleasedFile:
         return np.arange(self.records, dtype=np.int64) if self.person is None else self.person
 
     def part(self, rows: Ints) -> ReleasedFile:
-        """Some of the records, persons and classes numbered anew in order of appearance.
-
-        Parameters
-        ----------
-        rows
-            The records, ascending.
-        """
+        """Some of the records, persons and classes numbered anew in order of appearance."""
 
         def of(columns: tuple[TextColumn, ...]) -> tuple[TextColumn, ...]:
             return tuple(replace(column, codes=column.codes[rows]) for column in columns)
@@ -150,11 +144,8 @@ Above = dict[str, frozenset[str]]
 def rows_of_hierarchy(path: Path, column: str) -> list[list[str]]:
     """The rows of a published hierarchy, each a value and what stands above it, level by level.
 
-    Parameters
-    ----------
-    path
-        A CSV with one row per value, the value first and then its ancestors, without a header;
-        or a classification with the header ``code,label,narrow_group,...``.
+    A CSV has one row per value, the value first and then its ancestors, without a header; or a
+    classification with the header ``code,label,narrow_group,...``.
     """
     subject = f"hierarchy of column '{column}' (file {path.name})"
     rows = _rows(_text(path, subject))
@@ -172,13 +163,7 @@ def rows_of_hierarchy(path: Path, column: str) -> list[list[str]]:
 
 
 def above_from_file(path: Path, column: str) -> tuple[tuple[str, ...], Above]:
-    """The values of a published hierarchy in the file's order, and those below each label.
-
-    Parameters
-    ----------
-    path, column
-        As `rows_of_hierarchy` takes them.
-    """
+    """The values of a published hierarchy in the file's order, and those below each label."""
     rows = rows_of_hierarchy(path, column)
     values = tuple(dict.fromkeys(row[0] for row in rows))
     return values, _collected((row[0], row[1:]) for row in rows)
@@ -187,10 +172,7 @@ def above_from_file(path: Path, column: str) -> tuple[tuple[str, ...], Above]:
 def above_from_prefixes(spec: PrefixHierarchy, values: Collection[str]) -> Above:
     """The values below each prefix, and below each group of the shortest prefixes.
 
-    Parameters
-    ----------
-    spec
-        Lengths of the prefixes, and groups such as ``240-279``, both ends inside.
+    Groups are such as ``240-279``, both ends inside.
     """
     return _collected((value, prefixes_of(value, spec)) for value in values)
 

@@ -21,13 +21,7 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Numbers, or dates in days since 1970-01-01, between two ends.
-
-    Attributes
-    ----------
-    low, high
-        The ends; infinite where it is open.
-    """
+    """Numbers, or dates in days since 1970-01-01, between two ends; infinite where it is open."""
 
     low: float
     high: float
@@ -242,11 +236,8 @@ PLAIN = re.compile(r"([0-9]+(?:\.[0-9]+)?)-([0-9]+(?:\.[0-9]+)?)")
 class Vocabulary:
     """What an outsider knows of the words of one quasi-identifier.
 
-    Attributes
-    ----------
-    order
-        Its labels from lowest to highest, where that is declared; else the order is natural
-        (embedded numbers by value, case folded).
+    Labels go from lowest to highest, where that is declared; else the order is natural (embedded
+    numbers by value, case folded).
     """
 
     measured: bool = False
@@ -340,10 +331,7 @@ _DIGITS_HIDDEN = re.compile(r"([0-9]{1,15})(\*{1,15})")
 def parse_cell(text: str | None, words: Vocabulary) -> Cell | None:
     """What a cell says, read as an outsider would; ``None`` where it cannot be understood.
 
-    Parameters
-    ----------
-    text
-        The cell; ``None`` or spaces for a missing value.
+    ``None`` or spaces are a missing value.
     """
     if text is None or not text.strip():
         return Missing()
@@ -376,11 +364,8 @@ def _by_kind(text: str, words: Vocabulary) -> Cell | None:
 def parse_bounds(low: str | None, high: str | None, words: Vocabulary) -> Cell | None:
     """What two cells with the lowest and the highest value say together.
 
-    Parameters
-    ----------
-    low, high
-        The cells; ``None`` where one is missing, which is an open end of numbers and dates: two of
-        them stand for anything, a missing value among it.
+    One that is missing is an open end of numbers and dates: two of them stand for anything, a
+    missing value among it.
     """
     first, last = parse_cell(low, words), parse_cell(high, words)
     if first is None or last is None:

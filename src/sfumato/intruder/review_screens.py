@@ -45,10 +45,7 @@ class Screen:
 def screens_of(folder: Path, rng: np.random.Generator, progress: Progress) -> tuple[Screen, ...]:
     """What each worker of a review was shown.
 
-    Parameters
-    ----------
-    folder
-        What ``sfumato link`` wrote, or a project, with the journals of a review in it.
+    The folder is what ``sfumato link`` wrote, or a project, with the journals of a review in it.
     """
     all_shown = shown_in(folder, rng, progress)
     table = read_parquet(folder / (RECORDS if (folder / PROJECT).is_file() else IDENTIFYING))

@@ -215,13 +215,7 @@ def in_order(order: ClassOrder, codes: Codes) -> Codes:
 
 
 def count_persons(order: ClassOrder) -> PersonCounts:
-    """Count the records of each person in each class: O(records).
-
-    Parameters
-    ----------
-    order
-        Records of some classes, none of them empty.
-    """
+    """Count the records of each person in each class, none of them empty: O(records)."""
     rows, starts, owners = order
     counts = np.empty((2, len(starts) - 1), dtype=np.int64)
     largest = np.empty((2, len(starts) - 1), dtype=np.int32)
@@ -387,13 +381,7 @@ class Sums(NamedTuple):
 
 @as_declared
 def group_rows(person: Codes, persons: int) -> tuple[Codes, Ints]:
-    """The rows of each person, by one counting sort: O(records + persons).
-
-    Parameters
-    ----------
-    person
-        Person of each record in [0, persons).
-    """
+    """The rows of each person in [0, persons), by one counting sort: O(records + persons)."""
     return _classes.group_rows(person, persons)
 
 
@@ -484,11 +472,7 @@ def modes(rows: Codes, starts: Ints, codes: Codes, size: int) -> Codes:
 def distinct(rows: Codes, starts: Ints, codes: Codes) -> tuple[Ints, Codes, Codes]:
     """The distinct codes of each person and how often they occur, as compressed rows.
 
-    Returns
-    -------
-    tuple
-        Where each person's codes start, shape (persons + 1,); the codes, ascending within a
-        person; and the number of records with each.
+    Starts of persons, shape (persons + 1,); codes, ascending within one; records with each.
     """
     return _classes.distinct(rows, starts, codes)
 
@@ -553,8 +537,6 @@ class Holders(NamedTuple):
     ----------
     found
         Chance that an id drawn from those that fit is the person's.
-    learned
-        Chance that it is, and shows more than is known.
     looked
         Number of entries of lists that were looked at, of all sets together.
     """

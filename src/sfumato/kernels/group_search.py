@@ -168,8 +168,6 @@ def improved(
     ----------
     group_of
         Group of each person, below ``room``; every group keeps the limits.
-    room
-        Number of groups that there can be.
     seed
         Seed of the order in which persons are looked at, not 0.
     once

@@ -171,8 +171,6 @@ def recodings(
         What is lost where a slot is at a rung, below 0 where it must not be; shape (slots, rungs).
     rates
         The rates, descending: each begins with what the one before has found.
-    share
-        Of the cost, how much is that of one event known.
     fewest
         Least number of units; 0 for a cost that falls with each of them.
     start
@@ -223,8 +221,6 @@ def divided(
         Which labels say nothing; shape (labels,).
     rate, share
         As in `recodings`.
-    weight
-        How much a pair that is divided counts.
     learned
         Whether only a part counts that says something that is not known.
 
@@ -336,10 +332,8 @@ class DatedRows:
     def pairs(self, key: Codes, keys: int) -> tuple[Ints, Ints, Ints]:
         """Two rows each of a unit by what they show, then by the days between them.
 
-        Returns
-        -------
-        tuple
-            What the two show, as one number, ascending; the days; the rows, shape (pairs, 2).
+        What the two show is one number, ascending; beside it the days, and the rows, shape (pairs,
+        2).
         """
         one, other = self._pairs
         # One order of the two keys is enough, as a set looks its pair up in that order too.

@@ -129,10 +129,7 @@ class Interner:
     ) -> loop_calls.Codes:
         """The number of each string; -1 where it is missing.
 
-        Parameters
-        ----------
-        offsets
-            Where each string starts in ``data``, and where the last one ends.
+        The offsets say where each starts in ``data``, and where the last one ends.
         """
         codes = np.empty(len(missing), dtype=np.int32)
         keys = np.empty((AHEAD, 5), dtype=np.int64)
@@ -200,13 +197,7 @@ def of_texts(offsets: loop_calls.Integers, data: loop_calls.Bytes) -> loop_calls
 
 @loop_calls.as_declared
 def extended(ties: loop_calls.Ints, values: loop_calls.Ints) -> loop_calls.Ints:
-    """The hashes of tuples of integers with one more integer each; O(tuples).
-
-    Parameters
-    ----------
-    ties
-        The hashes of the tuples before; `EMPTY` of the empty one.
-    """
+    """The hashes of tuples, `EMPTY` for none, with one more integer each; O(tuples)."""
     return _classes.extended_hashes(ties, values)
 
 

@@ -127,22 +127,13 @@ def _alone() -> bool:
 def in_threads(tasks: Sequence[Callable[[], _Result]]) -> list[_Result]:
     """The results of all tasks, in their order; tasks of a task run in its own thread.
 
-    Parameters
-    ----------
-    tasks
-        Work that leaves the interpreter's lock alone for most of its time.
+    They should leave the interpreter's lock alone for most of their time.
     """
     return list(one_by_one(tasks))
 
 
 def one_by_one(tasks: Sequence[Callable[[], _Result]], *, alone: bool = False) -> Iterator[_Result]:
-    """The results of all tasks as `in_threads` gives them, each as soon as those before it.
-
-    Parameters
-    ----------
-    tasks
-        Work that leaves the interpreter's lock alone for most of its time.
-    """
+    """The results of all tasks as `in_threads` gives them, each as soon as those before it."""
     if alone or len(tasks) < 2 or _alone():
         yield from (task() for task in tasks)
         return
@@ -169,15 +160,7 @@ def read_ahead(items: Iterator[_Result]) -> Iterator[_Result]:
 
 
 def parts(ends: npt.NDArray[np.int64], least: int) -> list[slice]:
-    """Divide segments into runs of about equal length, `PARTS` of them at most.
-
-    Parameters
-    ----------
-    ends
-        Length of all segments up to each one, its own included.
-    least
-        Length that is not worth dividing.
-    """
+    """Divide segments into runs of about equal length, `PARTS` of them at most."""
     if len(ends) < 2 or ends[-1] <= least:
         return [slice(0, len(ends))]
     # In integers, so that parts, and sums of floating

@@ -175,8 +175,6 @@ def smallest_group(
         The value of each record, -1 where it is missing; shape (records, columns).
     start
         Where the characters of each value start; shape (values + 1,).
-    characters
-        The characters of all values, one value after the other.
     columns, places
         The items; each of shape (items,).
     weights

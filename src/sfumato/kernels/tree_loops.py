@@ -106,8 +106,6 @@ def ordered_cuts(
         Number of records and position of each person; shape (persons,).
     missing_position
         The position of persons without a value, larger than all others.
-    strict
-        Whether equal positions stay together.
     total, square, present
         Sum and sum of squares of each person's normalised values, and their number.
 
@@ -664,8 +662,6 @@ class Chosen(NamedTuple):
         Index of the axis: the ordered ones first, then the indicators; -1 where nothing is cut.
     column
         The 0/1 column of an indicator; 0 for ordered axes.
-    lost
-        Squared distance from the means of both sides together.
     """
 
     axis: Ints

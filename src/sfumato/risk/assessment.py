@@ -206,13 +206,7 @@ def _sensitive_risk(found: Mapping[str, Extreme], name: str) -> SensitiveRisk:
 def _opened(
     data: Any, schema: Schema | None, given: Circumstances, progress: Progress
 ) -> tuple[Any, Schema]:
-    """What is measured, with its schema; the rows of a database below each other.
-
-    Raises
-    ------
-    InputError
-        If something is known of the population, of which their people are taken for no sample.
-    """
+    """What is measured, with its schema; the rows of a database below each other."""
     if not isinstance(data, Tables):
         check_schema(schema)
         assert schema is not None
@@ -391,10 +385,7 @@ def _judged(
 ) -> Risk:
     """The same with what intruders find, where limits were given; by classes alone on Spark.
 
-    Parameters
-    ----------
-    sampled
-        Whether what is known of the population counts; else the file is its own.
+    Unless ``sampled``, what is known of the population does not count: the file is its own.
     """
     if limits is None:
         return risk

@@ -134,14 +134,9 @@ def entropy_l(summary: ClassSummary, attribute: str) -> Floats:
 def entropy_l_error(entropy: Any, distinct: Any) -> Any:
     """How far, relatively, rounding can move exp(entropy).
 
-    H = -Σ p ln p over d values: a rounded p and its logarithm err by (1 + 2 |ln p|) ε each, which
-    adds up to (1 + 2 H) ε over the values; d sums of at most H add d H ε; the exponential turns
-    the whole into a relative error and adds ε. It holds for columns of Spark as well.
-
-    Parameters
-    ----------
-    entropy
-        H.
+    H = -Σ p ln p over d values: a rounded p and its logarithm err by (1 + 2 |ln p|) ε each,
+    which adds up to (1 + 2 H) ε over the values; d sums of at most H add d H ε; the exponential
+    turns the whole into a relative error and adds ε. It holds for columns of Spark as well.
     """
     return _EPSILON * (2 + (distinct + 2) * entropy)
 
@@ -159,16 +154,11 @@ def checked_l(asked: Iterable[object]) -> tuple[int, ...]:
 
 
 def recursive_c(summary: ClassSummary, attribute: str, l: int) -> Floats:  # noqa: E741
-    """The bound on c of recursive (c, l)-diversity of each class, shape (classes,).
+    """The bound on c of recursive (c, l)-diversity, l = 2 or 3, of each class, shape (classes,).
 
-    With r_1 >= r_2 >= ... the records of the class's values, (c, l)-diversity asks for
-    r_1 < c (r_l + r_(l+1) + ...): it holds for every c above the number given here. Infinite
-    where fewer than l values occur.
-
-    Parameters
-    ----------
-    l
-        2 or 3; `recursive_measures` takes any.
+    With r_1 >= r_2 >= ... the records of the class's values, (c, l)-diversity asks for r_1 < c
+    (r_l + r_(l+1) + ...): it holds for every c above the number given here. Infinite where
+    fewer than l values occur.
     """
     if l not in RECURSIVE_L:
         raise InputError("parameter l", "must be 2 or 3")
@@ -303,10 +293,7 @@ class ClassShape:
 def shape_of(summary: ClassSummary, balance: tuple[int, int]) -> ClassShape:
     """The distribution of classes that were summarised: O(classes + largest class).
 
-    Parameters
-    ----------
-    balance
-        Sum of squares and records of the class with the smallest g-balance.
+    The balance is that of the class with the smallest g-balance.
     """
     classes = np.bincount(summary.persons)
     sizes = np.flatnonzero(classes)
@@ -321,12 +308,9 @@ def shape_of(summary: ClassSummary, balance: tuple[int, int]) -> ClassShape:
 
 
 def share_counts(shares: Floats) -> Counts:
-    """Number of values in each of 20 bins on [0, 1], each open at its left end; 0 is in the first.
+    """Number of values in each of 20 bins on [0, 1], each open at its left end.
 
-    Parameters
-    ----------
-    shares
-        Values in [0, 1].
+    0 is in the first.
     """
     bin_of = np.ceil(shares * SHARE_BINS - BIN_ROUNDING).astype(np.int64) - 1
     counts = np.bincount(np.clip(bin_of, 0, SHARE_BINS - 1), minlength=SHARE_BINS)

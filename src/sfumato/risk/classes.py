@@ -440,13 +440,7 @@ def first_row(classes: ClassSummary, at: int) -> int:
 
 
 class ClassValue(NamedTuple):
-    """A value of each class, of which an extreme is looked for.
-
-    Attributes
-    ----------
-    row
-        The 0-based row that stands for a class.
-    """
+    """A value of each class, of which an extreme is looked for, at its 0-based row."""
 
     values: Callable[[ClassSummary], Floats | Integers]
     end: Literal["low", "high"]
@@ -507,13 +501,7 @@ def _value(extreme: Extreme) -> float:
 
 
 def spread_warning(memberships: int, persons: int) -> tuple[str, ...]:
-    """Say where persons have records in several classes, which each class hides.
-
-    Parameters
-    ----------
-    memberships
-        Number of persons, each counted in every class that they are in.
-    """
+    """Say where persons have records in several classes, which each class hides."""
     if memberships == persons:
         return ()
     warning = (

@@ -37,8 +37,6 @@ class Evidence:
         What was predicted of it, and what its row shows; ``None`` where nothing is.
     luck
         The probability of so much by chance, against what it came out furthest beyond.
-    tests
-        Tests of the run, which were judged together.
     beaten, raised
         Whether it found more than was predicted, and than its row shows, beyond chance.
     own
@@ -68,13 +66,7 @@ def evidence_of(plain: Iterable[Any]) -> tuple[Evidence, ...]:
 def raised(
     findings: Findings, evidence: Sequence[Evidence], intruder: str, column: str = ""
 ) -> Findings:
-    """What an intruder finds, where the evidence for the row shows more.
-
-    Parameters
-    ----------
-    column
-        Of the insider, the columns that are known.
-    """
+    """What an intruder finds, where the evidence for the row or its column shows more."""
     for each in evidence:
         if not each.raised or each.intruder != intruder:
             continue

@@ -46,8 +46,6 @@ class Findings:
 
     Attributes
     ----------
-    found
-        Mean over people of the chance to be found.
     person
         Highest chance of one person; of the insider the 95th percentile of the people, or of those
         who have rows of the columns' tables, if that is higher.
@@ -72,12 +70,10 @@ class Findings:
     def among(
         cls, found: float, fewest: int, learned: Mapping[str, Sequence[float]] | None = None
     ) -> Findings:
-        """From the mean of 1 / candidates, and the fewest candidates for a person.
+        """From the mean of 1 / candidates, the fewest candidates for a person, and what is learned.
 
-        Parameters
-        ----------
-        learned
-            By sensitive column the share of right guesses, and of people of whom it is certain.
+        That is by sensitive column the share of right guesses, and of people of whom it is
+        certain.
         """
         told = [
             Learned(name, Share.of(right), Share.of(certain), 0.0)
@@ -109,18 +105,8 @@ class Found:
 
     Attributes
     ----------
-    people
-        Number of people.
-    fewest
-        People of the smallest class.
-    has_several
-        Whether anybody has several records, so that their number tells something.
-    alone
-        Number of people whom the acquaintance finds for certain.
     sensitive
         The columns that must not be learned.
-    insiders
-        What the insider finds by each further column, and by events together.
     over_files
         Whether the insider knows a value of this file and one of an earlier file of its series.
     left
@@ -391,15 +377,7 @@ def _percentile(ascending: Floats, whole: bool) -> Share:
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """What is known of units, each time of one or two of their records; an entry each time.
-
-    Attributes
-    ----------
-    place
-        Place of the unit among those that were asked for.
-    first, second
-        The codes of what is known, `ANY` for nothing.
-    """
+    """What is known of units, an entry each time: one or two codes, `ANY` for nothing."""
 
     place: Ints
     unit: Ints

@@ -331,8 +331,6 @@ class KnownEventRisk:
         As ``p95`` or ``p95_with_m``, whichever is larger, of what is learned.
     with_m
         As ``found``, among persons with at least m events.
-    exact
-        Whether that is everybody, with every choice of events.
     """
 
     m: int
@@ -413,12 +411,8 @@ class EventRisk:
     ----------
     named
         Whether the schema names them; else they are those that change within a person.
-    counts
-        Whether the number of records of each person is known, too.
     risks
         By number of known events, drawn at random and the most telling ones.
-    seed
-        Of the events and persons that were drawn.
     """
 
     columns: tuple[str, ...]
@@ -430,13 +424,7 @@ class EventRisk:
     seed: int
 
     def of(self, m: int, drawn: Drawn = "random") -> KnownEventRisk:
-        """What so many known events give away.
-
-        Raises
-        ------
-        KeyError
-            If that was not measured.
-        """
+        """What so many known events give away; a KeyError if that was not measured."""
         for risk in self.risks:
             if (risk.m, risk.drawn) == (m, drawn):
                 return risk
@@ -583,13 +571,7 @@ def with_ties(
 
 
 def drawn_sets(rng: np.random.Generator, events: int, m: int, shape: tuple[int, int]) -> Ints:
-    """Sets of m of so many events, each as likely as any, ascending; shape (*shape, m).
-
-    Parameters
-    ----------
-    events
-        Number of events to choose from, at least m.
-    """
+    """Sets of m of at least as many events, each as likely as any, ascending; shape (*shape, m)."""
     chosen = np.empty((*shape, 0), dtype=np.int64)
     for left in range(m):
         # A place among those left, moved past each chosen one
@@ -798,13 +780,7 @@ class _Search:
 def upper_chances(
     ending: str, found: Floats, learned: Floats, several: Bools
 ) -> dict[str, Measure]:
-    """The 95th percentiles and the largest of chances, by the fields of `KnownEventRisk`.
-
-    Parameters
-    ----------
-    several
-        Who has as many events as are known.
-    """
+    """The 95th percentiles and the largest of chances, by the fields of `KnownEventRisk`."""
 
     def p95(chances: Floats) -> float:
         if not len(chances):

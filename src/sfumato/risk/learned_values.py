@@ -184,10 +184,6 @@ def learned(
         Units; each person's are one share of people together.
     home
         The list of each target; shape (targets,).
-    listed
-        The list that each candidate is on, and the candidate, a unit.
-    seen
-        Columns of which something is known already.
     drawn
         Number of people who were drawn; ``None`` where the targets are everybody's.
     """
@@ -231,13 +227,9 @@ def _without(file: ShownFile, name: str) -> float:
 def foretold(exact: Sequence[Codes], person: Codes, codes: Codes) -> float:
     """Share of people whose value is guessed rightly without the file.
 
-    The larger of what the commonest value and a tree of exact quasi-identifiers guess rightly; the
-    tree foretells each fifth of the people from the others.
-
-    Parameters
-    ----------
-    exact, person, codes
-        Quasi-identifiers, people and values of records; shape (records,) each.
+    The larger of what the commonest value and a tree of exact quasi-identifiers guess rightly;
+    the tree foretells each fifth of the people from the others. Arrays have shape (records,)
+    each.
     """
     _, first, owner = np.unique(person, return_index=True, return_inverse=True)
     people = len(first)
@@ -261,28 +253,15 @@ def foretold(exact: Sequence[Codes], person: Codes, codes: Codes) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Tree:
-    """A tree that foretells a value from quasi-identifiers.
-
-    Attributes
-    ----------
-    column
-        The quasi-identifier of each part of values; the parts of all are numbered one after
-        another, in order within each.
-    """
+    """A tree that foretells a value; the parts of all its columns are numbered as one."""
 
     column: Ints
 
     def guessed(self, known: Ints, value: Ints, asked: Ints) -> Ints:
-        """The value of some people by those of others.
+        """The value of some people by those of others, from parts of shape (people, columns).
 
         Each split is the one between two parts that leaves values least mixed (Gini); no side keeps
         fewer than `LEAF`.
-
-        Parameters
-        ----------
-        known, asked
-            The parts of those whose value is known, and of those asked for; shape (people,
-            quasi-identifiers).
         """
         guesses = np.full(len(asked), MISSING, dtype=np.int64)
         if not len(value) or not len(asked):

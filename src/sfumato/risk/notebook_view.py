@@ -20,13 +20,7 @@ _WIDTH, _HEIGHT, _LEFT, _TOP, _FOOT = 560, 130, 40, 22, 36
 
 
 def measures_table(title: str, columns: Mapping[str, Sequence[Row]]) -> str:
-    """Measures of one file or several as one HTML table.
-
-    Parameters
-    ----------
-    columns
-        The lines of each file, by its heading; the last one says which there are.
-    """
+    """Measures of one file or several as one HTML table; the last file says which there are."""
     values = {name: {row.name: row.value for row in rows} for name, rows in columns.items()}
     lines = []
     for row in list(columns.values())[-1]:
@@ -39,13 +33,7 @@ def measures_table(title: str, columns: Mapping[str, Sequence[Row]]) -> str:
 
 
 def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
-    """The share of persons in classes of each size, as bars in SVG.
-
-    Parameters
-    ----------
-    shapes
-        How the classes of one or two files are distributed, by the name of the file.
-    """
+    """The share of persons in classes of each size of one or two files, as bars in SVG."""
     shares = [_shares(shape) for shape in shapes.values()]
     # One file alone has the colour that the release has beside its original.
     colours = COLOURS[-len(shapes) :]

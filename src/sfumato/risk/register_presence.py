@@ -57,24 +57,15 @@ class Presence:
 def open_register(data: object, schema: Schema, **layout: Unpack[LayoutGiven]) -> Table:
     """Open the persons of a population: the same quasi-identifiers, with or without person ids.
 
-    Parameters
-    ----------
-    schema
-        The schema of the file, with the kind of every quasi-identifier settled. Where the
-        register has no column of that name for persons, each of its records is one.
+    Where the register has no column of the schema's name for persons, each of its records is
+    one.
     """
     source = open_source(data, **layout)
     return open_table(source, register_schema(schema, source.names), keep_source=False)
 
 
 def register_schema(schema: Schema, names: Sequence[str]) -> Schema:
-    """What the columns of a register are.
-
-    Parameters
-    ----------
-    schema
-        The schema of the file, with the kind of every quasi-identifier settled.
-    """
+    """What the columns of a register are, by the schema of a file that has settled all kinds."""
     quasi = {
         # The file's hierarchy or order need not know values that only the register has.
         name: identifier.model_copy(update={"hierarchy": None, "order": None})
@@ -122,11 +113,6 @@ def match(table: Table, register: Table) -> Matching:
     Persons look the same when they agree on all quasi-identifiers, as exactly as the two files
     have them; a missing value is a value of its own. A person with records that differ looks
     like each of them. O((records + register) log).
-
-    Parameters
-    ----------
-    register
-        What `open_register` gave.
     """
     columns, sizes = [], []
     for own, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
@@ -143,13 +129,7 @@ def match(table: Table, register: Table) -> Matching:
 
 
 def presence(found: Matching) -> Presence:
-    """The share of a population's persons who are in the file, where least and most.
-
-    Parameters
-    ----------
-    found
-        What `match` counted.
-    """
+    """The share of a population's persons who are in the file, where least and most."""
     known = np.flatnonzero(found.outside)
     # More persons in the file than in the register is
     # an error of the register, said by `strangers`.
@@ -168,13 +148,10 @@ def presence(found: Matching) -> Presence:
 
 
 def same_values(own: CodedColumn, other: CodedColumn) -> Codes:
-    """Our code of every value of another file's column; one more code for values we do not have.
+    """Our code of every value of another file's column; -1 for values that we do not have.
 
-    Returns
-    -------
-    Codes
-        By the other file's codes; the last, which a missing value finds, is -1. Shape
-        (``other.domain.size`` + 1,).
+    By the other file's codes; the last, which a missing value finds, is -1. Shape
+    (``other.domain.size`` + 1,).
     """
     codes = {value: code for code, value in enumerate(_values(own.domain))}
     matching = [codes.get(value, own.domain.size) for value in _values(other.domain)]

@@ -176,8 +176,6 @@ def counting_risk(found: Mapping[str, Extreme], persons: int, threshold: float) 
     ----------
     found
         What was found of `COUNTING_VALUES`.
-    persons
-        Number of persons, each counted in every class that they are in.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
     """
@@ -204,8 +202,6 @@ class HouseholdRisk:
     ----------
     households_at_risk
         Share of households whose risk is above the threshold.
-    household_k
-        Fewest households that have the same members, by the classes of these.
     max_composition_risk, avg_composition_risk
         Largest chance to find a household of which all members are known, and the mean over
         households: 1 / the number of households that have the same members.
@@ -299,14 +295,9 @@ def household_risk(
 def sharing_composition(class_of: Codes, person: Codes, household: Integers) -> Counts:
     """How many households have the same members as each one, itself among them.
 
-    Two households have the same members where these can be paired so that each pair is in the same
-    class. A person in several classes is a member in each. Shape (households,), by ascending
-    household; O(records log records).
-
-    Parameters
-    ----------
-    class_of, person, household
-        Class, person and household of each record, none of them missing; shape (records,).
+    Two households have the same members where these can be paired so that each pair is in the
+    same class. A person in several classes is a member in each. No household is missing. Shape
+    (households,), by ascending household; O(records log records).
     """
     # Members by class within each household: equal households then are equal rows.
     order = np.lexsort((person, class_of, household))
@@ -326,13 +317,7 @@ def sharing_composition(class_of: Codes, person: Codes, household: Integers) -> 
 
 
 def homes(person: Codes, household: Codes) -> Ints:
-    """The household of each record; who has none at all gets one, other records without are -1.
-
-    Parameters
-    ----------
-    person, household
-        As in `household_risk`.
-    """
+    """The household of each record; who has none at all gets one, other records without are -1."""
     housed = np.zeros(int(person.max()) + 1, dtype=bool)
     housed[person[household >= 0]] = True
     # Numbers beyond all households, so that who has none is alone and not with others without one.

@@ -79,13 +79,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How a measure is held against a threshold.
-
-    Attributes
-    ----------
-    part
-        Where it is.
-    """
+    """How a measure, which is at some part of a file, is held against a threshold."""
 
     bound: Bound
     scale: Scale

@@ -57,14 +57,8 @@ class ShownFile:
     ----------
     class_of
         The class of each record, by its quasi-identifiers as they are released.
-    columns
-        The further columns that are released.
     sensitive
         Which of them must not be learned.
-    events
-        Which of them are known together.
-    exact
-        The quasi-identifiers as they were.
     pseudonym
         The pseudonym of each record, where people may have several.
     part_of
@@ -94,14 +88,10 @@ class ShownFile:
         return len(distinct(self.person)) < len(self.person)
 
     def of_tables(self, tells: Bools) -> Bools:
-        """Which records are of a table of which some tell something.
+        """Which records, shape (records,), are of a table of which some tell something.
 
-        Of several tables people without rows of one are told nothing by it, and hide nobody.
-
-        Parameters
-        ----------
-        tells
-            Which records tell something; shape (records,).
+        Of several tables people without rows of one are told nothing by it, and hide
+        nobody.
         """
         if self.part_of is None:
             return np.ones(len(tells), dtype=np.bool_)
@@ -186,8 +176,6 @@ def shown(
         The class of each record; shape (records,).
     further
         How a column that is no quasi-identifier is released; as it is where not given.
-    withheld
-        Columns that are left out although their roles would let them out.
     pseudonym
         The pseudonym of each record, where people may have several.
     """

@@ -31,12 +31,8 @@ class SpecialUniques:
 
     Attributes
     ----------
-    msu_size
-        Most quasi-identifiers of a combination that was looked for.
     special_uniques
         Number of persons with a minimal unique on fewer than all quasi-identifiers.
-    minimal_uniques
-        Number of minimal uniques by how many quasi-identifiers they have.
     highest_where
         The persons of highest score, by a record each, and their scores.
     contribution

@@ -200,14 +200,6 @@ class Row:
     ----------
     findings
         ``None`` where nothing was measured.
-    why
-        One sentence on what the numbers come from.
-    column
-        By which column the insider finds so much.
-    accepted
-        Who answers for what is above.
-    unmeasured
-        The further columns of which nothing was measured.
     """
 
     intruder: str
@@ -272,8 +264,6 @@ class Linkage:
         What the two come from, or why they were not measured, as half a sentence.
     advice
         What would measure them, said until it is accepted that they were not.
-    accepted
-        Who answers for a quality that nobody knows.
     """
 
     precision: Share | None
@@ -331,8 +321,6 @@ class Cure:
         What has to be asked for, as in a project file.
     found, lost
         The share that the row shows, and of the detail lost, before and after.
-    enough
-        Whether the row is below its limits then.
     number
         Which share of the row: one that is still above, or else was.
     """
@@ -600,17 +588,9 @@ def limits_of(plain: Mapping[str, Any]) -> Limits:
 
 
 def check_answers(accepted: Iterable[Acceptance], columns: Iterable[str]) -> None:
-    """Refuse an answer for the insider by a column that no release has: it would cover nothing.
+    """Refuse an answer for the insider by columns (joined by `` + ``) that do not go out.
 
-    Parameters
-    ----------
-    columns
-        Those that may go out; some of them together are joined by `` + ``.
-
-    Raises
-    ------
-    InputError
-        If there is one.
+    It would cover nothing.
     """
     known = {*columns}
     for each in accepted:
@@ -631,10 +611,7 @@ def acceptance_of(plain: Mapping[str, Any]) -> Acceptance:
 def beside_files(plain: Mapping[str, Any], elsewhere: int) -> dict[str, Any]:
     """A verdict as plain values where other files of its series were handed over.
 
-    Parameters
-    ----------
-    elsewhere
-        Files that it neither continues nor repeats.
+    They are those that this one neither continues nor repeats.
     """
     found = plain["found"]
     return {**plain, "found": found and {**found, "elsewhere": elsewhere}}
@@ -648,17 +625,7 @@ def judged_again(
     linkage: Linkage | None = None,
     evidence: Sequence[Evidence] = (),
 ) -> Verdict:
-    """What was measured once, held against other limits and acceptances.
-
-    Parameters
-    ----------
-    plain
-        A verdict as plain values.
-    linkage
-        How good the linkage is now; as it was then where not given.
-    evidence
-        What attacks found since.
-    """
+    """What was measured once, held against other limits, acceptances and linkage."""
     if linkage is None and plain.get("linkage") is not None:
         linkage = TypeAdapter(Linkage).validate_python(plain["linkage"])
     evidence = (*evidence_of(plain.get("evidence", ())), *evidence)
@@ -695,15 +662,7 @@ def judged_again(
 
 @dataclass(frozen=True)
 class Held:
-    """What findings are held against.
-
-    Attributes
-    ----------
-    evidence
-        What attacks found, which raises what was measured less.
-    today
-        The day on which acceptances must still count.
-    """
+    """What findings are held against, on the day on which acceptances must still count."""
 
     limits: Limits = PUBLIC
     accepted: Sequence[Acceptance] = ()
@@ -805,8 +764,6 @@ def judge(
 
     Parameters
     ----------
-    found
-        What is found in the file.
     limits
         Those of a public release where not given.
     population
@@ -816,8 +773,6 @@ def judge(
         the recipient is judged at hand-over.
     linkage
         How well the records were linked, where they were.
-    evidence
-        What attacks found, which raises what was measured less.
     today
         The day on which acceptances must still count.
     """
@@ -866,15 +821,7 @@ def unmeasured(
     recipient: Findings | str | None = None,
     linkage: Linkage | None = None,
 ) -> Verdict:
-    """The verdict where classes alone were measured, and nothing of who knows more.
-
-    Parameters
-    ----------
-    why
-        Why not, as half a sentence.
-    columns
-        The further columns that are released.
-    """
+    """The verdict where classes alone were measured, and nothing of who knows more."""
     rows = [
         held.row("stranger", stranger, ""),
         held.row("acquaintance", None, why),

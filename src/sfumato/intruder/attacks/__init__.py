@@ -50,10 +50,7 @@ def act_named(name: str) -> Act:
 def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The attacks to run, and warnings about those that cannot run although they should.
 
-    Parameters
-    ----------
-    names
-        The attacks that are asked for; all that fit where nobody asks.
+    Where nobody asks, all that fit.
     """
     possible, warnings = [], []
     for name in check_names(names):

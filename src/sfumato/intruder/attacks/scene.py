@@ -35,8 +35,6 @@ class Staged:
     ----------
     calibration
         Guesses grouped by the intruder's own chance; empty where that says nothing.
-    warnings
-        What was found although nothing was predicted about it.
     speaks
         The number of its row that it speaks about; ``None`` for a note.
     """
@@ -121,8 +119,6 @@ class Scene(Held):
 
         Parameters
         ----------
-        calibrated
-            Whether chances are held against how often they came true.
         surest, targeted, own
             As `judge_identification` takes them.
         speaks

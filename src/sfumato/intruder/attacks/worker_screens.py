@@ -28,13 +28,7 @@ WHAT = (
 
 
 def screen(scene: Scene) -> Iterator[Staged]:
-    """Guess whose record each one on a worker's screen was (paper 001).
-
-    Parameters
-    ----------
-    scene
-        What to work on; its folder of a review.
-    """
+    """Guess whose record each one on a worker's screen was (paper 001)."""
     if scene.review is None:
         return
     screens = named_screens(scene.review, scene.rng("names of rows"), scene.progress)

@@ -38,14 +38,9 @@ class Meaning:
 
 
 def meaning_of(known: KnownColumn, earlier: ReadColumn | None, now: ReadColumn | None) -> Meaning:
-    """The cells of a quasi-identifier as sets of the values that the register has.
+    """The cells of a quasi-identifier as sets of values of the register.
 
-    Takes O(cells x values).
-
-    Parameters
-    ----------
-    earlier, now
-        The columns of the releases; ``None`` where one does not have it.
+    One of both columns may be missing. Takes O(cells x values).
     """
     told = np.array([text is not None for text in known.texts], dtype=np.bool_)
     values = ValuesOf(known)
@@ -60,10 +55,7 @@ def meaning_of(known: KnownColumn, earlier: ReadColumn | None, now: ReadColumn |
 def within(narrow: Bools, wide: Bools) -> Bools:
     """Whether each set lies in each other one, and is not empty; shape (narrow, wide).
 
-    Parameters
-    ----------
-    narrow, wide
-        Sets, shapes (sets, values).
+    Both have shape (sets, values).
     """
     # Counts are exact in 32-bit floats up to 2^24, and products of these are fastest.
     common = narrow.astype(np.float32) @ wide.T.astype(np.float32)
@@ -300,11 +292,6 @@ def with_sets(
     """The release with narrower cells in some classes; the other cells as they are.
 
     A column that only the earlier release had is added where associations tell something of it.
-
-    Parameters
-    ----------
-    classes
-        The classes to narrow, shape (classes,).
     """
     columns = {column.name: column for column in file.quasi_identifiers}
     unsaid = np.zeros(file.records, dtype=np.int64)
@@ -349,14 +336,10 @@ class Refined:
 
     Attributes
     ----------
-    guesses
-        For each released unit a register person who fits its refined cells.
     candidates
         Who fits them; a class that the refinement leaves nobody counts unrefined.
     associations
         The associations, surest first; cells are those of the earlier release.
-    refined
-        Number of classes that an association narrowed.
     """
 
     guesses: Identification
@@ -386,8 +369,6 @@ def by_associations(
 
     Parameters
     ----------
-    earlier
-        A release of before, about the same or other persons.
     support
         S of Eq. 1: least share of the earlier release's units that show X, in [0, 1].
     confidence

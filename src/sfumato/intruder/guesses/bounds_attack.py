@@ -42,8 +42,6 @@ class EndPredicates:
         Ends of that range, both inside, shape (predicates,).
     value
         The end that is taken, shape (predicates,).
-    without
-        Number of classes of which no range has two finite ends.
     """
 
     class_of: Ints
@@ -58,12 +56,8 @@ def by_ends(file: ReleasedFile, rng: np.random.Generator, most: int) -> EndPredi
     """For each class both ends of its range with most values between, each alone.
 
     The more values a range has, the fewer of the persons of the class are likely to have one of
-    them; so that is the predicate of least weight that one end makes.
-
-    Parameters
-    ----------
-    rng
-        Draws the classes where there are more than ``most``.
+    them; so that is the predicate of least weight that one end makes. Classes are drawn where there
+    are more than ``most``.
     """
     classes = np.sort(rng.permutation(file.classes)[:most]).astype(np.int64)
     rows = file.first_row[classes]

@@ -73,14 +73,7 @@ class ColumnFinds:
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """Who is like whom in what is known of them.
-
-    Attributes
-    ----------
-    partners
-        By what they are alike, and the place in ``units`` of another one who is like each, -1 for
-        nobody.
-    """
+    """Who is like whom, by what: the place in ``units`` of another one, -1 for nobody."""
 
     units: Ints
     partners: dict[str, Ints]
@@ -89,10 +82,7 @@ class Likeness:
 def likeness(known: Sequence[KnownColumn], row_of_unit: Ints, rng: np.random.Generator) -> Likeness:
     """Who is like whom by a quasi-identifier, a part of a date, or two of them.
 
-    Parameters
-    ----------
-    known, row_of_unit
-        True quasi-identifiers, and the row of the register of each unit, -1 where there is none.
+    Units have rows of the register, -1 where there is none.
     """
     units = np.flatnonzero(row_of_unit >= 0)
     units = np.sort(rng.choice(units, min(len(units), MOST), replace=False))

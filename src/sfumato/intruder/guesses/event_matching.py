@@ -49,8 +49,6 @@ class PersonEvents:
     ----------
     person
         Register person of each row, shape (rows,).
-    columns
-        What says together what happened in a row.
     wrong
         Share of the events that are somebody else's where they are told.
     """
@@ -371,13 +369,9 @@ def exact_events(
     """Take one of the units of the classes that fit a target and whose records show the events.
 
     Where nobody shows them all, as where some are wrong or pseudonyms are split, the parts of the
-    events decide that fewest units show.
-
-    Parameters
-    ----------
-    moved
-        Whether all dates of a unit are taken to be moved by one offset, and that unit is taken
-        who shows the events by most of these. The dates are told as wrongly as they are known.
+    events decide that fewest units show. With ``moved``, all dates of a unit are taken to be moved
+    by one offset, and that unit is taken who shows the events by most of these. The dates are told
+    as wrongly as they are known.
     """
     unit, chance = np.full(len(targets), -1, dtype=np.int64), np.zeros(len(targets))
     fitting = search.fitting
@@ -421,11 +415,6 @@ def scored_events(
     What a unit shows of what is known counts 1 / log(1 + units that show it), so that rare things
     weigh most; the intruder's chance of a unit grows as exp(score / standard deviation of all
     scores) (Narayanan and Shmatikov 2008, Section 4, Scoreboard-RH).
-
-    Parameters
-    ----------
-    targets, told, rng
-        As in `exact_events`.
     """
     class_of_unit = np.empty(file.persons, dtype=np.int64)
     class_of_unit[file.unit] = file.class_of

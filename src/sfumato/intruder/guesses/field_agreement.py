@@ -34,13 +34,9 @@ class Slips:
     """The texts of a column by what is left of them without one of their characters.
 
     Two texts are a slip apart if they are the same, or become so, once at most one character of
-    each is left out: a character dropped, added, changed, or swapped with its neighbour. Building
-    takes the square of the length of each text, a look-up that of the text looked up.
-
-    Parameters
-    ----------
-    texts
-        The texts; ``None`` is a slip of nothing.
+    each is left out: a character dropped, added, changed, or swapped with its neighbour. ``None``
+    is a slip of nothing. Building takes the square of the length of each text, a look-up that of
+    the text looked up.
     """
 
     def __init__(self, texts: Sequence[str | None]) -> None:
@@ -79,13 +75,7 @@ class Near(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The known values that a cell holds, and those just outside it, by their places.
-
-    Attributes
-    ----------
-    inside, near
-        First place and the one behind the last; ``near`` surrounds ``inside``.
-    """
+    """The known values in a cell, and just outside: the first place and the one behind the last."""
 
     inside: tuple[int, int] = (0, 0)
     near: tuple[int, int] = (0, 0)
@@ -243,10 +233,7 @@ def field_name(number: int, name: str) -> str:
 def released_table(columns: Sequence[Levels], cells: Ints) -> pa.Table:
     """A row for each released class: what its cells reach, and the number of each cell.
 
-    Parameters
-    ----------
-    cells
-        The cells of each class, shape (classes, columns).
+    Cells have shape (classes, columns).
     """
     made: dict[str, pa.Array] = {ID: pa.array(np.arange(len(cells)))}
     for number, column in enumerate(columns):
@@ -265,12 +252,9 @@ def released_table(columns: Sequence[Levels], cells: Ints) -> pa.Table:
 
 
 def register_table(columns: Sequence[Levels], rows: Ints) -> pa.Table:
-    """A row for each distinct row of the register: the places of its values.
+    """A row for each distinct row of the register: the places of its values, -1 for unknown.
 
-    Parameters
-    ----------
-    rows
-        The places, -1 where a value is not known; shape (rows, columns).
+    Its shape is (rows, columns).
     """
     made: dict[str, pa.Array] = {ID: pa.array(np.arange(len(rows)))}
     for number in range(len(columns)):
@@ -331,13 +315,7 @@ def comparison(number: int, m: Floats, u: Floats) -> dict[str, Any]:
 
 
 def frequencies(number: int, level: Near, chance: Floats) -> pa.Table:
-    """The u of one level in each cell, as a table of term frequencies.
-
-    Parameters
-    ----------
-    chance
-        u of each cell, shape (cells,).
-    """
+    """The u of one level in each cell, shape (cells,), as a table of term frequencies."""
     name = field_name(number, level.name)
     told = ~np.isnan(chance)
     return pa.table({name: np.flatnonzero(told), f"tf_{name}": chance[told]})
@@ -478,12 +456,9 @@ class Scorer:
 
 @contextmanager
 def database() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory that spills into a private folder, which goes with it or the next run.
+    """A database in memory that spills into a private folder.
 
-    Yields
-    ------
-    duckdb.DuckDBPyConnection
-        The connection.
+    It goes with it or the next run.
     """
     duckdb_ = needed("duckdb", by=_BY)
     with Workspace() as workspace:

@@ -144,13 +144,7 @@ def _compositions(home: Ints, kind: Ints) -> tuple[list[Ints], Ints]:
 def _fitting(
     member_fits: Bools, holds: sparse.csr_array, sizes: Ints, kinds_of: list[Ints]
 ) -> Ints:
-    """The compositions that can be a household of so many members.
-
-    Parameters
-    ----------
-    member_fits
-        Whether each kind can be each member, shape (kinds, members).
-    """
+    """The compositions that can be a household of so many members, by fits (kinds, members)."""
     # Most are ruled out by a single member whom nobody of the household can be.
     possible = holds @ member_fits.any(axis=1).astype(np.int32) == sizes
     for size in range(member_fits.shape[1], 0, -1):
@@ -165,13 +159,7 @@ def _fitting(
 
 
 def _all_matched(edges: Bools) -> Bools:
-    """Whether all on the left can be paired, each with another one on the right.
-
-    Parameters
-    ----------
-    edges
-        Of each graph who can be paired with whom, shape (graphs, left, right).
-    """
+    """Whether all on the left can be paired, each with another; shape (graphs, left, right)."""
     graphs, left, right = edges.shape
     graph, one, other = np.nonzero(edges)
     places = (graph * left + one, graph * right + other)

@@ -298,8 +298,6 @@ class Join:
     alone
         The chance of each guess without the column, 1 / the persons who fit the class; shape
         (units,).
-    pinned
-        Units that this leaves a single person for.
     """
 
     column: str
@@ -324,15 +322,10 @@ def join_columns(
 ) -> tuple[Join, ...]:
     """Join the release with the register on every column that both have beside the released ones.
 
-    Columns of the same name, and columns under other names whose distinct texts coincide, by
-    exact equality of texts. For each record the persons with its text are narrowed to those who
-    fit its class; a released person is guessed by the record that leaves fewest. Columns that
-    find nobody are left out. O(distinct (class, text) times the persons of a text, at most 200).
-
-    Parameters
-    ----------
-    rng
-        Draws among persons who are alike.
+    Columns of the same name, and columns under other names whose distinct texts coincide, by exact
+    equality of texts. For each record the persons with its text are narrowed to those who fit its
+    class; a released person is guessed by the record that leaves fewest. Columns that find nobody
+    are left out. O(distinct (class, text) times the persons of a text, at most 200).
     """
     # A column beside may be a quasi-identifier under another name.
     known = [*knowledge.others, *knowledge.quasi_identifiers]
@@ -459,13 +452,8 @@ def same_place(file: ReleasedFile, candidates: Candidates, rows: Ints) -> Identi
     """For each released unit the fitting person nearest to the same place in the register.
 
     Place u of n stands where row (u + 1/2) / n * R - 1/2 of R stands; in a sample that keeps the
-    order the true place differs from it by about R / (2 √n). Where the rows are one per person, u
-    counts units in order of appearance, else it is the unit's first record.
-
-    Parameters
-    ----------
-    rows
-        Register person of each row, shape (rows,); one row each to go by their appearance.
+    order the true place differs from it by about R / (2 √n). Where the rows, shape (rows,), are one
+    per person, u counts units in order of appearance, else it is the unit's first record.
     """
     if len(rows) == len(candidates.group):
         share = (np.arange(file.persons) + 0.5) / max(file.persons, 1)
@@ -484,13 +472,9 @@ def same_place(file: ReleasedFile, candidates: Candidates, rows: Ints) -> Identi
 def same_place_in_class(file: ReleasedFile, candidates: Candidates, rows: Ints) -> Identification:
     """For the i-th released unit of a class the person of the proportionally i-th row that fits.
 
-    What is left of the order in a release that was sorted by class, each class keeping the order
-    of the register. No row is named twice for a class with at least as many rows as units.
-
-    Parameters
-    ----------
-    rows
-        Register person of each row, shape (rows,); one row each to go by their appearance.
+    What is left of the order in a release that was sorted by class, each class keeping the order of
+    the register. Rows have shape (rows,), one a person to go by their appearance. No row is named
+    twice for a class with at least as many rows as units.
     """
     guess = np.full(file.persons, -1, dtype=np.int64)
     for units, fitting in _kinds(candidates, rows):

@@ -90,8 +90,6 @@ class ClassGuesses:
     chance
         The share of the class's records that the intruder believes to be this person's, shape
         (classes,).
-    counted
-        Whether the intruder knew how many records each person has.
     """
 
     person: Ints

@@ -241,12 +241,9 @@ def ladders_of(
     quasis: Mapping[str, QuasiIdentifier],
     published: Mapping[str, str | Path],
 ) -> list[list[list[str | None]]] | None:
-    """The ladder of each known quasi-identifier that the file shows; ``None`` where one has none.
+    """The ladder of each known quasi-identifier that the file shows.
 
-    Parameters
-    ----------
-    published
-        Published hierarchies, where they are others.
+    ``None`` where one has none.
     """
     shown = {column.name for column in file.quasi_identifiers}
     found = []

@@ -78,10 +78,7 @@ class Odds:
     def values(self, units: Ints, codes: Ints, count: int) -> tuple[Ints, Floats]:
         """For each kind of target the likeliest value, -1 where there is none, and its chance.
 
-        Parameters
-        ----------
-        units, codes
-            A unit and a value that it has, once for each; shape (pairs,).
+        Units and values that they have are given once; shape (pairs,).
         """
         pairs = np.unique(np.column_stack([units, codes]), axis=0)
         pairs = pairs[pairs[:, 1] >= 0]
@@ -123,13 +120,7 @@ class Side:
         return cls(file, found.kind, found.group, sparse.csr_array(found.fits_kind))
 
     def fitting(self, groups: Ints, kinds: Ints | None = None) -> sparse.csr_array:
-        """Which kinds fit which groups, as 0 and 1; shape (kinds, groups).
-
-        Parameters
-        ----------
-        kinds
-            Kinds likewise; each once if not given.
-        """
+        """Which of some, or of all, kinds fit which groups, as 0 and 1; shape (kinds, groups)."""
         rows = self.fits if kinds is None else self.fits[kinds]
         return sparse.csr_array(rows[:, groups]).astype(np.float64)
 
@@ -162,12 +153,7 @@ def shared_units(first: ReleasedFile, second: ReleasedFile) -> Ints:
 def are_the_same(here: Side, there: Side, shared: Ints, joint: Ints) -> bool:
     """Whether the pseudonyms in both releases are the same persons', by who fits them.
 
-    Parameters
-    ----------
-    shared
-        Units of both under the same pseudonym.
-    joint
-        Groups of persons in both, shape (joint groups, 2).
+    Joint groups of persons in both have shape (joint groups, 2).
     """
     # Plain numbers coincide in any two files, whoever they belong to.
     if not len(shared) or all(text.isdigit() for text in pseudonyms(here.file)):
@@ -180,14 +166,7 @@ def are_the_same(here: Side, there: Side, shared: Ints, joint: Ints) -> bool:
 def odds_by_pseudonym(here: Side, there: Side, shared: Ints, joint: Ints) -> Odds:
     """A unit is in question if it fits in both releases under one pseudonym.
 
-    Takes O(pairs of kinds x joint groups that fit).
-
-    Parameters
-    ----------
-    shared
-        Units of both under the same pseudonym.
-    joint
-        Groups of persons in both, shape (joint groups, 2).
+    Takes O(pairs of kinds x joint groups that fit); these have shape (joint groups, 2).
     """
     other = np.full(len(here.kind), -1, dtype=np.int64)
     other[shared[:, 0]] = there.kind[shared[:, 1]]

@@ -111,13 +111,7 @@ def _sight(shown: ReadColumn, known: KnownColumn, class_rows: Ints, rows: Ints) 
 
 @dataclass(frozen=True, eq=False)
 class ShownValues:
-    """Who shows which value in which class, each once.
-
-    Attributes
-    ----------
-    unit, class_of, value
-        The released person, the class and the code of the value, each of shape (entries,).
-    """
+    """Who shows which value in which class, each once; shape (entries,) each."""
 
     unit: Ints
     class_of: Ints

@@ -55,12 +55,9 @@ class Alike:
 
 
 def alike(owner: Ints, item: Ints, owners: int) -> Alike:
-    """Group owners by the set of their items, in O(n log n) for n rows.
+    """Group owners, 0 to owners - 1, by the set of their items, in O(n log n) for n rows.
 
-    Parameters
-    ----------
-    owner
-        Owner of each row, 0 to owners - 1; each has a row.
+    Each owner has a row.
     """
     group, sets = distinct_sets(owner, item, owners, int(item.max(initial=0)) + 1)
     return Alike(
@@ -88,13 +85,7 @@ def spread(values: Ints, groups: Ints, start: Ints) -> tuple[Ints, Ints]:
 
 
 def runs(ascending: Ints) -> tuple[Ints, Ints]:
-    """Where each run of equal numbers begins, and how long it is.
-
-    Parameters
-    ----------
-    ascending
-        Numbers from 0, ascending.
-    """
+    """Where each run of equal numbers, ascending from 0, begins, and how long it is."""
     starts = np.flatnonzero(np.diff(ascending, prepend=-1)) if len(ascending) else ascending
     return starts, np.diff(np.append(starts, len(ascending)))
 
@@ -188,10 +179,7 @@ class Shared:
 def outside_odds(coverage: float, persons: int) -> float:
     """Odds that a released person is outside the register to that it is a certain one in it.
 
-    Parameters
-    ----------
-    coverage
-        Share of the released persons who are in the register.
+    The coverage is the share of the released persons who are in the register.
     """
     inside = min(coverage, 1 - LEAST_OUTSIDE)
     return (1 - inside) / inside * persons
@@ -303,14 +291,10 @@ def likely_pairs(
 
     Parameters
     ----------
-    columns
-        How far the known values are from the cells.
     cells
         The cells of each class, shape (classes, columns).
     rows
         The places of the values of each distinct row, shape (rows, columns).
-    most
-        How many rows to keep for a class.
 
     Returns
     -------
@@ -463,8 +447,6 @@ def posterior(
         Class, row and match weight in bits of each pair, classes ascending.
     classes, rows
         Number of classes and of distinct rows.
-    whole
-        Whether persons were released as a whole.
     coverage
         Share of the released persons who are in the register, as the intruder believes.
     """
@@ -528,10 +510,6 @@ class Probabilistic:
 
     Attributes
     ----------
-    free
-        For each released unit the likeliest register person.
-    one_to_one
-        The same with no register person named twice.
     agreement
         By quasi-identifier m, the share of released persons whose known value is inside the
         released cell, just outside it, and far from it, as it was estimated.

@@ -75,13 +75,7 @@ def is_hashed(texts: Sequence[str | None]) -> bool:
 
 
 def by_seed(texts: Sequence[str], records: int) -> tuple[Undone | None, int]:
-    """Undo pseudonyms of earlier versions, and say up to which seed was tried.
-
-    Parameters
-    ----------
-    records
-        Number of its records, whose order was drawn before.
-    """
+    """Undo pseudonyms of earlier versions, and say up to which seed was tried."""
     told = _Told(texts)
     places = _places(records, len(texts))
     most = SEEDS if len(places) <= WINDOWS else SEEDS * WINDOWS // len(places)
@@ -101,10 +95,7 @@ def by_seed(texts: Sequence[str], records: int) -> tuple[Undone | None, int]:
 def by_hash(texts: Sequence[str], known: Iterable[str]) -> Undone | None:
     """Undo hashes of ids without a salt: MD5, SHA-1 or SHA-256, whole or cut.
 
-    Parameters
-    ----------
-    known
-        Ids that the intruder holds; numbers in their form are tried as well.
+    Numbers in the form of the ids that the intruder holds are tried as well.
     """
     place = {text.lower(): code for code, text in enumerate(texts)}
     length, held = len(texts[0]), list(dict.fromkeys(known))

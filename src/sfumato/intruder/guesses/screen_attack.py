@@ -29,8 +29,6 @@ class ShownCell:
 
     Attributes
     ----------
-    missing
-        Whether it showed that there is no value.
     length
         Number of characters, where that showed.
     characters
@@ -102,13 +100,7 @@ class ShownRows:
 def shown_rows(
     attributes: Sequence[ShownAttribute], rows: Mapping[str, Mapping[str, ShownCell]]
 ) -> ShownRows:
-    """What screens showed, from the cells of each display row.
-
-    Parameters
-    ----------
-    rows
-        By display row and attribute, what showed.
-    """
+    """What screens showed, from the cells of each display row."""
     places: dict[tuple[ShownCell | None, ...], int] = {}
     state = [
         places.setdefault(tuple(cells.get(attribute.name) for attribute in attributes), len(places))
@@ -194,13 +186,7 @@ def characters_of(text: str | None, kind: str) -> tuple[str, ...] | None:
 
 
 def folded(characters: tuple[str, ...], *, case: bool, accents: bool) -> tuple[str, ...]:
-    """The characters as they are compared.
-
-    Parameters
-    ----------
-    case, accents
-        Whether they count; where they do not they are left out.
-    """
+    """The characters as they are compared; case and accents left out where they do not count."""
     return tuple(_folded(character, case=case, accents=accents) for character in characters)
 
 

@@ -53,11 +53,6 @@ def follow(
     """Guess which unit of the first of two releases a target is.
 
     Takes O(pairs of units that show a thing alike, `MOST_PAIRS` of them at most).
-
-    Parameters
-    ----------
-    knowledge
-        What the intruder holds; the targets are persons of it.
     """
     here, there = Side.of(first, knowledge), Side.of(second, knowledge)
     pairs = np.column_stack([here.group, there.group])

@@ -22,16 +22,10 @@ UPPER = 0.5 + LEVEL / 2
 
 
 def clopper_pearson(right: int, attempts: int, level: float = LEVEL) -> tuple[float, float]:
-    """The exact interval of the mean chance of independent guesses.
+    """The exact interval of the mean chance of independent guesses; [0, 1] without any.
 
-    Clopper & Pearson 1934, Biometrika 26:404-413. With chances that differ, hits vary less than
-    the binomial's (Hoeffding 1956), so that it covers the mean chance at least as often as it
-    says.
-
-    Parameters
-    ----------
-    attempts
-        Guesses; with none, the interval is [0, 1].
+    Clopper & Pearson 1934, Biometrika 26:404-413. With chances that differ, hits vary less than the
+    binomial's (Hoeffding 1956), so that it covers the mean chance at least as often as it says.
     """
     if not 0 <= right <= attempts:
         raise InputError("the right guesses", "must be among the guesses", found="another number")
@@ -47,13 +41,8 @@ def by_distribution(
     """The interval of the mean chance when the distribution of the hits is known up to its place.
 
     For one-to-one guessing, whose hits are not binomial: right - hits' mean lies between the
-    distribution's two ends less its mean with the stated probability, and the mean is moved out
-    of that inequality (the basic, or pivotal, interval). Guesses that cannot fail give no width.
-
-    Parameters
-    ----------
-    hits
-        Distribution of the right ones over the intruder's random choices.
+    distribution's two ends less its mean with the stated probability, and the mean is moved out of
+    that inequality (the basic, or pivotal, interval). Guesses that cannot fail give no width.
     """
     tail = (1 - level) / 2
     low, high = hits.quantiles(tail, 1 - tail)
@@ -83,13 +72,7 @@ def success(right: int, attempts: int, hits: MatchDistribution | None = None) ->
 
 
 def exact_success(right: int, attempts: int) -> Measure:
-    """Realised success of guesses in which nothing is left to chance.
-
-    Parameters
-    ----------
-    attempts
-        Guesses; success is 0 without any.
-    """
+    """Realised success of guesses in which nothing is left to chance; 0 without any."""
     return Measure("success", right / attempts if attempts else 0.0)
 
 
@@ -101,14 +84,9 @@ def free_hits(chances: Floats) -> MatchDistribution:
     """The distribution of the number of right guesses, each right with a chance of its own.
 
     The Poisson-binomial distribution: a guess of chance p is a class with one record and 1 / p
-    persons (paper 004, Section 2.3), so that its generating function 1 + p (z - 1) is inverted
-    by the same Fourier transform, exact to 1e-10 at any number of guesses. O(distinct chances
-    times the standard deviation of the hits).
-
-    Parameters
-    ----------
-    chances
-        The chance that each guess is right, shape (guesses,).
+    persons (paper 004, Section 2.3), so that its generating function 1 + p (z - 1) is inverted by
+    the same Fourier transform, exact to 1e-10 at any number of guesses. O(distinct chances times
+    the standard deviation of the hits).
     """
     chances = np.asarray(chances, dtype=np.float64)
     if not np.all((chances >= 0) & (chances <= 1)):
@@ -164,11 +142,6 @@ def poisson_hits(mean: float) -> MatchDistribution:
     f = F reach. Of files of equal classes up to 7 persons, the probability above the Poisson's
     97.5 % end passes 2.5 % only for one class of four (4.2 %) and two classes of three (2.8 %;
     tested); `claimed_hits` takes those as they are.
-
-    Parameters
-    ----------
-    mean
-        The expected number of right guesses.
     """
     if not 0 <= mean < np.inf:
         raise InputError("the mean", "must be a number of at least 0", found="another number")
@@ -184,13 +157,7 @@ _TOLERANCE = 1e-9
 
 
 def largest_number(sizes: Ints, share: float) -> Ints:
-    """The most members of each class in keeping with a largest share, floor(share * size).
-
-    Parameters
-    ----------
-    share
-        The largest share that is claimed.
-    """
+    """The most members of each class in keeping with a largest share, floor(share * size)."""
     return np.asarray(np.floor(sizes * share + _TOLERANCE), dtype=np.int64)
 
 
@@ -260,13 +227,7 @@ def simulated_hits(
 
 
 def of_rounds(hits: Ints) -> MatchDistribution:
-    """The distribution that some rounds show.
-
-    Parameters
-    ----------
-    hits
-        The right guesses of each round, at least one.
-    """
+    """The distribution that some rounds, one or more, show by their right guesses."""
     low = int(hits.min())
     return MatchDistribution(
         mean=float(hits.mean()),
@@ -289,13 +250,8 @@ def claimed_rate(predicted: Measure) -> float:
 def claimed_hits(predicted: Measure, attempts: int, *, one_to_one: bool) -> MatchDistribution:
     """The distribution of the hits if the claim were true, by its mean alone.
 
-    One-to-one, the Poisson's; where no more than 3 right ones are expected, that of as many
-    equal classes, all of whose persons are released, if its 97.5 % end is farther.
-
-    Parameters
-    ----------
-    predicted
-        The claimed mean chance of a guess.
+    One-to-one, the Poisson's; where no more than 3 right ones are expected, that of as many equal
+    classes, all of whose persons are released, if its 97.5 % end is farther.
     """
     rate = claimed_rate(predicted)
     if not one_to_one:
@@ -320,8 +276,6 @@ def verdict(
     ----------
     attempts
         Guesses, at least 1.
-    claimed
-        Distribution of the right guesses if the claim were true.
     tries
         Of how many attacks this is the one that came out best: 2.5 % is divided by it, the p-value
         multiplied (Bonferroni).
@@ -391,11 +345,6 @@ def surest(chance: Floats) -> Bools:
     """Which guesses have the largest chance, by what the intruder himself thinks.
 
     He does not know which of them are right, so that choosing them does not bend the verdict.
-
-    Parameters
-    ----------
-    chance
-        The intruder's chances, shape (guesses,).
     """
     if not len(chance):
         return np.zeros(0, dtype=np.bool_)
@@ -403,13 +352,7 @@ def surest(chance: Floats) -> Bools:
 
 
 def one_per_class(numbers: Ints, class_of: Ints, rng: np.random.Generator) -> Ints:
-    """One of the records, or persons, of each class, drawn at random, ascending.
-
-    Parameters
-    ----------
-    numbers
-        The records or persons, ascending.
-    """
+    """One of the records, or persons, of each class, drawn at random, ascending."""
     mixed = rng.permutation(len(numbers))
     chosen = np.unique(class_of[mixed], return_index=True)[1]
     return np.sort(numbers[mixed[chosen]])
@@ -418,10 +361,7 @@ def one_per_class(numbers: Ints, class_of: Ints, rng: np.random.Generator) -> In
 def rank(tried: int, broken: bool, gained: float) -> tuple[bool, bool, float]:
     """The place of an attack: a beaten prediction first, what had nothing to try last.
 
-    Parameters
-    ----------
-    gained
-        Share of right guesses beyond that of random ones.
+    Gained is its share of right guesses beyond that of random ones.
     """
     return (False, not broken, -gained) if tried else (True, True, 0.0)
 
@@ -454,8 +394,6 @@ class Outcome:
     p_value
         The probability of so many right guesses or more if the prediction were true; ``None``
         where there is none.
-    intruder
-        For whose row of a verdict it is evidence.
     notes
         What the reader should know; publishable.
     """

@@ -76,13 +76,7 @@ class Truth:
 
 
 def owned(owner: Ints, persons: int, values: Mapping[str, PersonValues] | None = None) -> Truth:
-    """The truth from the register person of each released record.
-
-    Parameters
-    ----------
-    owner
-        Register person of each released record, -1 outside the register, shape (records,).
-    """
+    """The truth from the register person of each released record, -1 outside; shape (records,)."""
     owner = np.asarray(owner, dtype=np.int64)
     if owner.size and not (owner.min() >= -1 and owner.max() < persons):
         raise InputError(
@@ -123,13 +117,7 @@ def owned_by_id(
     register_ids: Sequence[str | None],
     values: Mapping[str, PersonValues] | None = None,
 ) -> Truth:
-    """The truth from the person id of each released record and of each register person.
-
-    Parameters
-    ----------
-    record_ids
-        True person id of each released record; ``None`` where nobody knows.
-    """
+    """The truth from the person ids, if known, of released records and of register persons."""
     number = {one: i for i, one in enumerate(register_ids) if one is not None}
     if len(number) < sum(one is not None for one in register_ids):
         raise InputError("the register", "must have one id per person", found="an id of two people")
@@ -140,10 +128,7 @@ def owned_by_id(
 def person_values(person: Ints, texts: Sequence[str | None]) -> PersonValues:
     """What persons have, from rows of a table; a row without a value says nothing.
 
-    Parameters
-    ----------
-    person
-        Register person of each row, -1 for none of the register, shape (rows,).
+    The person of a row is -1 for none of the register; shape (rows,).
     """
     keep = [i for i, text in enumerate(texts) if text is not None and person[i] >= 0]
     held = [str(texts[i]) for i in keep]
@@ -176,12 +161,8 @@ class Owners:
     def right(self, unit: Ints, person: Ints) -> Bools:
         """Whether each guess names a person to whom a record of the unit belongs.
 
-        Paper 003: disclosure is deemed to occur when any one of a person's records is identified.
-
-        Parameters
-        ----------
-        unit, person
-            The guesses; -1 is never right.
+        -1 is never right. Paper 003: disclosure is deemed to occur when any one of a person's
+        records is identified.
         """
         named = (unit >= 0) & (person >= 0)
         key = unit * self.persons + person
@@ -202,13 +183,7 @@ class Owners:
 
 
 def owners(file: ReleasedFile, truth: Truth, *, by_record: bool = False) -> Owners:
-    """The register persons of the released units.
-
-    Parameters
-    ----------
-    by_record
-        Whether records are the units even where the file has pseudonyms.
-    """
+    """The register persons of the released units, or records whatever their pseudonyms."""
     if len(truth.owner) != file.records:
         raise InputError(
             "the truth",

@@ -80,8 +80,6 @@ def weighed(
         The attacks, each judged alone.
     verdict
         What the rows show without them; ``None`` where a review alone is attacked.
-    own
-        Whether the release itself predicts.
     """
     rows = [_of_row(each, verdict) for each in run]
     lucks = [each.outcome.p_value for each in run] + [luck for _, luck in rows]

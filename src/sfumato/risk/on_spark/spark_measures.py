@@ -53,24 +53,12 @@ _BY_PERSONS, _BY_GIDR, _BY_GSAR = 0, 1, 2
 
 
 def keyed(table: SparkTable) -> tuple[DataFrame, list[str]]:
-    """The file with its quasi-identifiers packed into one column, where 64 bits hold them.
-
-    Returns
-    -------
-    tuple
-        The records, and the columns that those of a class agree on.
-    """
+    """The records, and the columns of a class: one, where 64 bits hold the quasi-identifiers."""
     return packed(table.frame, [column.domain.size for column in table.quasi_identifiers])
 
 
 def packed(frame: DataFrame, sizes: Sequence[int]) -> tuple[DataFrame, list[str]]:
-    """Records with the codes of their quasi-identifiers packed into one column.
-
-    Returns
-    -------
-    tuple
-        The records, and the columns that those of a class agree on.
-    """
+    """Records with their quasi-identifiers in one column, and the columns of a class."""
     names = [quasi_identifier(place) for place in range(len(sizes))]
     widths = [size + 1 for size in sizes]
     if prod(widths) > LARGEST_SPACE:

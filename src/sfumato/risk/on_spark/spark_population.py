@@ -77,15 +77,11 @@ _NOWHERE = -2
 
 
 def weighted_classes(table: SparkTable) -> DataFrame:
-    """The classes of a file with the sampling weights of their persons; nothing runs yet.
+    """The classes of a file with the weights of their persons, a row each; nothing runs yet.
 
-    A person's weight in a class is the mean over their records there.
-
-    Returns
-    -------
-    DataFrame
-        One row per class: its keys, the numbers of its `PERSONS` and `RECORDS`, the sum
-        `WEIGHTED` of its persons' weights, and what `share_of_classes` reads.
+    A row has the keys, the numbers of `PERSONS` and `RECORDS`, the sum `WEIGHTED` of its
+    persons' weights, and what `share_of_classes` reads. A person's weight in a class is the
+    mean over their records there.
     """
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     frame, keys = keyed(table)
@@ -137,13 +133,7 @@ def of_near_weight(classes: DataFrame) -> DataFrame:
 
 
 def share_of_classes(found: pa.Table) -> float:
-    """How much of the variance of weights lies between classes, as `share_between` has it.
-
-    Parameters
-    ----------
-    found
-        Rows of `weighted_classes` or `of_near_weight`.
-    """
+    """How much of the variance of weights lies between classes, as `share_between` has it."""
     # A class of one person has no variance within.
     several = found.filter(pc.greater(found[PERSONS], 1))
     sizes = several[PERSONS].to_numpy()
@@ -333,13 +323,7 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
 def register_on_spark(
     risk: Risk, table: SparkTable, classes: DataFrame, register: Register
 ) -> Risk:
-    """Add the risks that are counted in a register: one job.
-
-    Parameters
-    ----------
-    classes
-        What `classes_on_spark` gave for it.
-    """
+    """Add the risks that are counted in a register: one job."""
     f: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     sizes = [column.domain.size for column in table.quasi_identifiers]
     frame, keys = packed(register.frame, sizes)

@@ -155,12 +155,7 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
 
     The population's classes are the sample's, with the persons that a `Mixture` gives each, and
     the unseen ones. Every person is drawn with probability π. Classes with more than `LARGEST`
-    persons are in every sample at their size.
-
-    Parameters
-    ----------
-    sample
-        The classes; fewer persons than the population.
+    persons are in every sample at their size. The sample has fewer persons than the population.
     """
     from scipy.stats import binom
 

@@ -152,16 +152,9 @@ def random_boxes(
 ) -> Boxes:
     """Boxes of at most ``size`` persons of the part, divided at random as a tree divides.
 
-    An ordered column is cut in the middle of the persons, of another one value is cut off. Who has
-    a value that is not ordered and that the part does not have lies in no box.
-    O(persons x log(persons / size)).
-
-    Parameters
-    ----------
-    chosen, others
-        Keys of the persons of both parts, shape (persons, columns).
-    size
-        Persons of the part up to whom a box is not divided.
+    An ordered column is cut in the middle of the persons, of another one value is cut off. Who
+    has a value that is not ordered and that the part does not have lies in no box. Keys have
+    shape (persons, columns). O(persons x log(persons / size)).
     """
     keys = (chosen, others, drawn)
     persons = len(chosen), len(others), len(drawn)
@@ -209,13 +202,6 @@ def dispersion_of(partitions: Sequence[Boxes], population: int) -> Dispersion:
     """The dispersion under which the persons of the other part lie in boxes as they do.
 
     Maximum of the likelihood, which is the mean over the partitions, with a weak prior.
-
-    Parameters
-    ----------
-    partitions
-        Boxes of different sizes of the same persons.
-    population
-        N.
     """
 
     def loss(parameters: Floats) -> float:
@@ -238,17 +224,12 @@ def _with(population: int, parameters: Floats) -> Dispersion:
 
 
 def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
-    """The dispersion of boxes that were chosen to lose little, and how wrong their risk may be.
+    """The dispersion of chosen boxes, and the standard error of the logarithm of their λ.
 
     Who chooses classes that seem to be large prefers those that the model overrates. The
     likelihood counts each box as much as its expected matches; level and factor are estimated
-    again.
-
-    Returns
-    -------
-    tuple[Dispersion, float]
-        The dispersion, and the standard error of the logarithm of λ: what level and factor leave
-        open, and the scatter of the matches that the other part can show.
+    again. The error has what both leave open, and the scatter of the matches that the other
+    part can show.
     """
     n = boxes.persons[0]
 
@@ -395,8 +376,6 @@ class ModelPrices:
     ----------
     sample
         n.
-    dispersion
-        How far classes are from the model.
     allowance
         By how much more is counted, to have the true λ below in 95 of 100 releases; how often it is
         so stands in docs/EVIDENCE.md.
@@ -431,13 +410,7 @@ class ModelPrices:
         return np.minimum(found * self.allowance, 1.0)
 
     def smaller(self, size: int, persons: Ints, drawn: Ints) -> Floats:
-        """P(F_j < size) of each class, with as many persons as surely are there.
-
-        Parameters
-        ----------
-        persons, drawn
-            As in `matches`.
-        """
+        """P(F_j < size) of each class, with as many persons as surely are there."""
         shares = self._shares(drawn) * (self.least_beside if size == 2 else self.least)
         return self.dispersion.smaller(size, persons, shares, self.sample)
 

@@ -57,8 +57,6 @@ class CellModel:
 
     Attributes
     ----------
-    discount
-        How much of the sample is left to the models.
     weights
         Weight of each model; they sum to 1.
     founders
@@ -73,13 +71,7 @@ class CellModel:
     founders: Ints
 
     def of(self, keys: Keys, without: Ints) -> Floats:
-        """Probability of each cell under the models alone; shape (cells,).
-
-        Parameters
-        ----------
-        without
-            Founders of each who are taken out of the sample first.
-        """
+        """Probability of each cell by the models alone, without some founders; shape (cells,)."""
         return self._by_model(keys, without) @ self.weights
 
     def _by_model(self, keys: Keys, without: Ints) -> Floats:
@@ -319,13 +311,7 @@ def _models(
 
 
 def stacked(shares: Floats, times: Floats | Ints) -> Floats:
-    """Weights of models under which what was held out is likeliest (EM); they sum to 1.
-
-    Parameters
-    ----------
-    shares
-        Probability of each value under each model, shape (values, models).
-    """
+    """Weights under which held out shares, of shape (values, models), are likeliest (EM)."""
     weights = np.full(shares.shape[1], 1 / shares.shape[1])
     for _ in range(EM_STEPS):
         joint = shares * weights

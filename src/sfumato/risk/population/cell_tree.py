@@ -64,15 +64,7 @@ class Discount:
         whole: Floats,
         times: Floats,
     ) -> Discount:
-        """The one under which persons are best foretold by the others.
-
-        Parameters
-        ----------
-        count
-            Others with the same value, shape (values,).
-        whole
-            Probability of the value under the base.
-        """
+        """The discount under which persons are best foretold by others of their value."""
         # Two numbers are fitted, for which `VALUES_FITTED` values evenly spread are enough.
         some = slice(None, None, 1 + len(times) // VALUES_FITTED)
         count, whole, times = count[some], whole[some], times[some]
@@ -291,11 +283,6 @@ def gains_of_pairs(
     """How much any two quasi-identifiers tell of each other, by values or by ranges of them.
 
     O(classes x columns^2).
-
-    Parameters
-    ----------
-    neighbours
-        Whether ranges of values count, too.
     """
     some = slice(None, None, 1 + len(keys) // LEARNT)
     keys, sizes = keys[some], sizes[some]
@@ -354,11 +341,8 @@ class Tree:
     """Quasi-identifiers that depend on each other along a tree of pairs.
 
     Where a second one tells more of a value than its parent in the tree does, both are given.
-
-    Parameters
-    ----------
-    neighbours
-        Whether a value that has many others beside it tells what its range of them does, too.
+    With ``neighbours``, a value that has many others beside it tells what its range of them
+    does, too.
     """
 
     def __init__(

@@ -157,8 +157,6 @@ class Extrapolation:
     ----------
     sizes
         Class sizes that may occur.
-    baseline
-        The growth that is expected, before the sample puts it right.
     spreads
         Numbers of clusters in which a class may be, where clusters were drawn.
     within
@@ -309,8 +307,6 @@ def mixtures_of(
 
     Parameters
     ----------
-    sizes, counts
-        Class sizes that occur, and how many classes have each.
     anew
         Of the `Baseline`: by its probabilities those who stand apart share classes by chance.
         Without it, each is alone.

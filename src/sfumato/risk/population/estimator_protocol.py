@@ -98,13 +98,7 @@ class SampleClasses:
 
 
 def counts_of(sizes: Ints, times: Ints | None) -> tuple[Ints, Ints]:
-    """The sizes that occur, ascending, and how often each does.
-
-    Parameters
-    ----------
-    times
-        Number of classes that each stands for; ``None`` for one each.
-    """
+    """The sizes that occur, ascending, and how often; each stands for one class, or for more."""
     if times is None:
         own, classes = np.unique(sizes, return_counts=True)
         return own, classes.astype(np.int64)
@@ -188,13 +182,7 @@ class Estimator(Protocol):
         """Its name on the command line and in the report."""
 
     def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
-        """What it says of the population behind the sample.
-
-        Raises
-        ------
-        EstimationFailedError
-            If it has no value for this sample.
-        """
+        """What it says of the population; EstimationFailedError where it has no value."""
 
 
 def check_estimator(name: str) -> None:

@@ -21,15 +21,7 @@ _UPWARD_TO = 24
 
 
 def in_blocks(function: Callable[..., Floats], *parameters: FloatsLike) -> Floats:
-    """What an elementwise function gives for parameters that broadcast together.
-
-    Parameters
-    ----------
-    function
-        From one-dimensional arrays of equal length to one such array.
-    parameters
-        Arrays whose shapes broadcast; the result has the common shape.
-    """
+    """What a function of flat arrays gives for parameters that broadcast together."""
     together = np.broadcast_arrays(
         *(np.asarray(parameter, dtype=np.float64) for parameter in parameters)
     )

@@ -124,13 +124,8 @@ class _Base:
 class LatentClasses(LocallyIndependent):
     """Latent classes fitted by EM (Goodman 1974).
 
-    The shares of a class are mixed with those of a `_Base`, unseen values included, as if it had
-    ``prior`` persons more.
-
-    Attributes
-    ----------
-    likelihood
-        Logarithm of the likelihood of the persons.
+    The shares of a class are mixed with those of a `_Base`, unseen values included, as if it
+    had ``prior`` persons more. The likelihood is a logarithm.
     """
 
     def __init__(

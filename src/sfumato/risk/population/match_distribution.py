@@ -155,8 +155,6 @@ def matches(
         f, whole numbers of at least 1, shape (classes,).
     population_sizes
         F, at least f; whole numbers where they are known, shape (classes,).
-    one_to_one
-        Whether no two records of a class go to the same person.
     times
         Number of classes that each entry stands for, shape (classes,); ``None`` for one each.
 

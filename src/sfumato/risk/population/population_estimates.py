@@ -99,8 +99,6 @@ def population_of_file(
         Cluster of each record, shape (records,), where persons were drawn in clusters, and the
         number of clusters of the population; ``None`` where they were taken whole. A person is
         in the cluster of their first record.
-    threshold
-        Risk above which a record counts as at risk.
     seed
         Seed of the draws; drawn where not given.
     """
@@ -160,12 +158,7 @@ def population_of_file(
 def order_of_keys(keys: Codes, domains: tuple[int, ...]) -> Ints:
     """The classes by their keys, ascending: the order in which every engine's estimators see them.
 
-    Parameters
-    ----------
-    keys
-        Code of every quasi-identifier in every class, shape (classes, quasi-identifiers).
-    domains
-        Number of codes of each quasi-identifier.
+    Keys have shape (classes, quasi-identifiers).
     """
     # Packed into one number, which sorts faster than columns, keys must fit 64 bits.
     if prod(domains) > LARGEST_SPACE:

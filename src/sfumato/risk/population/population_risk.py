@@ -198,13 +198,7 @@ class RegisterClasses:
 
 
 def register_population(classes: RegisterClasses, persons: int, threshold: float) -> PopulationRisk:
-    """Measure a file against the classes of its population.
-
-    Parameters
-    ----------
-    persons
-        N, the number of persons of the population.
-    """
+    """Measure a file against the classes of its population of N persons."""
     own, sizes = classes.persons, classes.sizes
     times = np.ones(len(own), dtype=np.int64) if classes.times is None else classes.times
     inverse = 1.0 / sizes

@@ -90,26 +90,14 @@ def _no_number() -> InputError:
 
 
 def population_in_classes(persons: int, memberships: int, of_file: int) -> int:
-    """N, each person counted in as many classes as the file's persons are in.
-
-    Parameters
-    ----------
-    memberships
-        Number of persons of the file, each counted in every class that they are in.
-    """
+    """N, each person counted in as many classes as the file's persons are in."""
     # The population is taken to be in as many classes per
     # person as the file; rounding must not make N < n.
     return max(round(persons * memberships / of_file), memberships)
 
 
 def population_by_weights(weights: float, memberships: int, persons: int) -> int:
-    """N, in persons, from sampling weights.
-
-    Parameters
-    ----------
-    weights
-        Sum of the weights of the file's persons, in every class that they are in.
-    """
+    """N, in persons, from sampling weights, which are summed in every class of a person."""
     # Weights are summed once per class of a person;
     # persons over memberships counts each person once.
     return max(_at_most("parameter weights", weights * persons / memberships), persons)

@@ -37,10 +37,7 @@ class SampledClusters:
     def counts_of_spreads(self, kept: Bools | None = None) -> tuple[Ints, Floats]:
         """Numbers of clusters in which classes are, and how many classes are in so many.
 
-        Parameters
-        ----------
-        kept
-            Pairs that count; all of them where it is not given.
+        Of some pairs, or of all.
         """
         classes = self.class_of if kept is None else self.class_of[kept]
         spreads, counts = np.unique(np.bincount(classes), return_counts=True)
@@ -64,13 +61,7 @@ class SampledClusters:
         )
 
     def left_out(self, rng: np.random.Generator) -> Iterator[Bools]:
-        """The pairs that stay when one group of clusters after the other is left out.
-
-        Parameters
-        ----------
-        rng
-            Divides the clusters into `GROUPS`.
-        """
+        """The pairs that stay when one of `GROUPS` random groups after the other is left out."""
         number = np.unique(self.cluster_of, return_inverse=True)[1]
         clusters = int(number.max()) + 1
         groups = min(clusters, GROUPS)

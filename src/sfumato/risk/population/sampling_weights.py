@@ -29,12 +29,8 @@ class Weighted:
     Where the quasi-identifiers determine the weights, each group of classes with near weights
     is a sample of its own, and λ = Σ n_h λ_h / n. Where weights scatter within classes, the
     strata would be drawn by chance, and the sample counts as one of equal probabilities. In
-    between the logarithms of both are averaged, and the interval is as much wider.
-
-    Attributes
-    ----------
-    between
-        Share of the variance of the weights' logarithms that lies between classes, in [0, 1].
+    between, by the share of the variance of the weights' logarithms that lies ``between``
+    classes, the logarithms of both are averaged, and the interval is as much wider.
     """
 
     between: float = 1.0
@@ -45,13 +41,7 @@ class Weighted:
         return "accumulation"
 
     def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
-        """What the accumulation of classes says, the weights taken into account.
-
-        Parameters
-        ----------
-        sample
-            The classes; ``weighted`` with the positive sums of the weights, or ``None``.
-        """
+        """What the accumulation of classes says, positive sums of weights taken into account."""
         # First in any case, so that the same seed gives
         # the same numbers whether weights count or not.
         equal = Accumulation().estimate(replace(sample, weighted=None), rng)

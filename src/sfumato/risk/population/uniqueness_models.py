@@ -118,13 +118,8 @@ def fit_pitman(sizes: Counts, classes: Counts) -> tuple[float, float]:
 def _best_theta(sigma: float, count: float, persons: float) -> float:
     """θ > −σ at which the derivative of the likelihood by θ is 0.
 
-    Σ_{k<d} 1 / (θ + kσ) = ψ(θ + n) − ψ(θ + 1), solved for ln(θ + σ) after multiplication by
-    θ + σ: the difference falls from 1 at −∞ to d − n at ∞.
-
-    Raises
-    ------
-    EstimationFailedError
-        If there is no such θ.
+    EstimationFailedError where there is none. Σ_{k<d} 1 / (θ + kσ) = ψ(θ + n) − ψ(θ + 1), solved
+    for ln(θ + σ) after multiplication by θ + σ: the difference falls from 1 at −∞ to d − n at ∞.
     """
 
     def excess(log_distance: float) -> float:

@@ -34,8 +34,6 @@ class Mixture:
         Logarithms of the rates, shape (nodes,).
     weights
         Share of the classes with each rate, shape (nodes,).
-    classes
-        Number of classes, those that the sample does not show included.
     likelihood
         Logarithm of the likelihood of the sizes.
     """
@@ -191,13 +189,7 @@ class Margin:
         return np.append(ranges, np.int32(UNSEEN))
 
     def shares_without(self, codes: Codes, persons: Ints) -> Floats:
-        """Probability of values of which so many persons are left out.
-
-        Parameters
-        ----------
-        codes
-            The values, shape (values,).
-        """
+        """Probability of values, shape (values,), of which so many persons are left out."""
         own = np.append(self.persons, 0)[codes]
         # Persons left out take their part of the share along; a value without any is one not shown.
         left = self.shares[codes] * (own - persons) / np.maximum(own, 1)
