@@ -71,13 +71,8 @@ _LEFT = re.compile(r"\..+\.[0-9a-f]{8}(\.part(\.[^.]+)?)?")
 def all_or_none() -> Iterator[None]:
     """Let the files that the block writes take their places when all are written, or none of them.
 
-    Until then each lies beside its place (see `written_at`). Within another such block, the
-    outer one decides.
-
-    Yields
-    ------
-    None
-        While the files are written.
+    Until then each lies beside its place (see `written_at`). Within another such block, the outer
+    one decides.
     """
     # An inner block that placed its own files could not take them back when the outer one fails.
     if _together.get() is not None:
@@ -241,13 +236,7 @@ def write_text(target: str | os.PathLike[str], text: str) -> None:
 
 
 def check_target_folder(target: str | os.PathLike[str]) -> None:
-    """Refuse a path that no folder can be made at, before any work starts.
-
-    Parameters
-    ----------
-    target
-        The folder; it may exist.
-    """
+    """Refuse a path that no folder can be made at, or is, before any work starts."""
     path = _resolved(target)
     if path.exists() and not path.is_dir():
         raise InputError(f"output {path.name}", "must be a folder", found="a file of that name")
@@ -268,8 +257,6 @@ def atomic_folder(
     ----------
     target
         The folder to write; it may exist.
-    without
-        Files in it that are not kept, by their paths in it.
 
     Yields
     ------

@@ -23,12 +23,9 @@ START = "0" * 64
 
 @dataclass(frozen=True)
 class Head:
-    """The last entry at some time; kept elsewhere, it shows truncation and rewriting.
+    """The last entry at some time, 0 for an empty log.
 
-    Attributes
-    ----------
-    number
-        Number of the entry; 0 for an empty log.
+    Kept elsewhere, it shows what was cut or rewritten.
     """
 
     number: int
@@ -41,13 +38,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Link:
-    """What binds an entry to the one before.
-
-    Attributes
-    ----------
-    previous
-        The digest of the entry before that it states.
-    """
+    """What binds an entry to the one before."""
 
     number: int
     previous: str
@@ -72,10 +63,6 @@ class Verdict:
         What is wrong and at which entry, ``""`` if nothing.
     head
         The last entry.
-    differences
-        What else is not as the entries state it, a sentence each.
-    notes
-        What the entries do not prove, a sentence each.
     """
 
     entries: int
@@ -91,13 +78,7 @@ class Verdict:
 
 
 def parse_head(text: str, command: str) -> Head:
-    """A head that was printed.
-
-    Parameters
-    ----------
-    text
-        Such as ``"17:5f0c..."``.
-    """
+    """A head that was printed, such as ``"17:5f0c..."``."""
     number, _, digest = text.strip().partition(":")
     # isdigit alone lets digits of other scripts through, which nobody prints here.
     if not (number.isascii() and number.isdigit()) or not _is_digest(digest):
@@ -116,14 +97,10 @@ def detail_text(detail: Mapping[str, object]) -> str:
 
 
 def digest_of(*fields: int | str) -> str:
-    """SHA-256 of an entry, as hexadecimal digits.
+    """SHA-256 of an entry, as hexadecimal digits, from its fields.
 
-    Every field is hashed with its length, so that no two entries hash the same text.
-
-    Parameters
-    ----------
-    *fields
-        The fields of the entry, the last of them the digest of the entry before, or `START`.
+    The last of them is the digest of the entry before, or `START`. Every field is hashed with
+    its length, so that no two entries hash the same text.
     """
     parts = [str(field).encode() for field in fields]
     # Without lengths "ab", "c" and "a", "bc" would hash the same.
@@ -230,13 +207,7 @@ def is_signed(link: Link, signed: Callable[[bytes, bytes], bool]) -> bool:
 
 
 def fault_of(link: Link, last: Head, signed: Callable[[bytes, bytes], bool], signer: str) -> str:
-    """What is wrong with an entry that should follow another one, ``""`` if nothing.
-
-    Parameters
-    ----------
-    last, signed, signer
-        As for `follow`.
-    """
+    """What is wrong with an entry that should follow another one, ``""`` if nothing."""
     if link.number != last.number + 1:
         return f"entry {last.number + 1} is missing"
     if link.previous != last.digest:

@@ -15,15 +15,10 @@ CLUSTERS = "clusters.json"
 
 @dataclass(frozen=True)
 class ClusterQuestions:
-    """Clusters, each by its pairs.
+    """Clusters, each by its pairs, those most likely the same first.
 
     Once some pairs of a cluster are answered, the answers to others follow: what is the same person
     as a third record is one person, too.
-
-    Attributes
-    ----------
-    pairs
-        Of each cluster the ids of its pairs, those most likely the same first.
     """
 
     pairs: tuple[tuple[str, ...], ...] = ()
@@ -33,13 +28,7 @@ class ClusterQuestions:
         return {pair: number for number, own in enumerate(self.pairs) for pair in own}
 
     def together(self, order: list[str]) -> list[str]:
-        """Pairs in an order, but those of a cluster one after the other.
-
-        Parameters
-        ----------
-        order
-            All pairs; a cluster stands where the first of its pairs does.
-        """
+        """All pairs in an order, but those of a cluster together where the first of them stands."""
         cluster, there = self.cluster_of(), set(order)
         found: dict[str, None] = {}
         for pair in order:

@@ -336,13 +336,7 @@ class Declared:
         return "" if self.said.range is None else str(self.said.range)
 
     def check(self, value: object, name: str = "") -> Any:
-        """The value as its type has it.
-
-        Parameters
-        ----------
-        name
-            What the error calls it; the field's name where empty.
-        """
+        """The value as its type has it, under its own or another name for the error."""
         subject = f"parameter {name or self.name}"
         if value is None and self.optional:
             return None
@@ -371,13 +365,7 @@ def word_of(value: Enum) -> str:
 
 
 def declared(*declarations: Any, only: Collection[str] = ()) -> tuple[Declared, ...]:
-    """The declared fields of dataclasses or pydantic models, in their order.
-
-    Parameters
-    ----------
-    only
-        Keys of the fields that are meant; all of them where empty.
-    """
+    """The declared fields of dataclasses or pydantic models, in order; of some keys, or all."""
     every = (each for kind in declarations for each in _declared(kind))
     return tuple(each for each in every if not only or each.key in only)
 
@@ -424,10 +412,7 @@ def check_fields(declaration: Any) -> None:
 def plain(declaration: Any, *, usual: bool = True) -> dict[str, Any]:
     """The fields of a dataclass as values of TOML and JSON, without those that are ``None``.
 
-    Parameters
-    ----------
-    usual
-        Whether fields that have their default are listed too.
+    Fields that have their default are listed where ``usual`` says so.
     """
     found = {}
     for each in fields(declaration):
@@ -438,24 +423,12 @@ def plain(declaration: Any, *, usual: bool = True) -> dict[str, Any]:
 
 
 def fields_of(value: object, names: str) -> dict[str, Any]:
-    """Attributes of a value by their names, for plain values that call them the same.
-
-    Parameters
-    ----------
-    names
-        Their names, with blanks between.
-    """
+    """Attributes of a value by their names, blanks between, for plain values that call them so."""
     return {name: getattr(value, name) for name in names.split()}
 
 
 def plain_fields(value: object, names: str) -> dict[str, Any]:
-    """The same as JSON has them: lists for tuples, words for enumerations, what has ``to_json``.
-
-    Parameters
-    ----------
-    names
-        Their names, with blanks between.
-    """
+    """The same as JSON has them: lists for tuples, words for enumerations, what has ``to_json``."""
     return {name: _plain_value(each) for name, each in fields_of(value, names).items()}
 
 
@@ -503,13 +476,7 @@ def _indented(text: str) -> str:
 
 
 def taken(options: Mapping[str, Any], *declarations: type) -> list[Any]:
-    """What a verb was given as ``**options``, as one instance of each declaration.
-
-    Raises
-    ------
-    TypeError
-        If none of them declares a keyword.
-    """
+    """What a verb was given as ``**options``, as one instance of each declaration."""
     rest, made = dict(options), []
     for kind in declarations:
         names = [each.name for each in declared(kind) if each.name in rest]
@@ -740,13 +707,7 @@ def is_spark_frame(data: object) -> TypeGuard[DataFrame]:
 
 
 def takes_spark(data: object, engine: str | None) -> bool:
-    """Whether a file is worked on by Spark.
-
-    Parameters
-    ----------
-    engine
-        The name of an engine; without one, that of the data: Spark for a dataframe of PySpark.
-    """
+    """Whether a file is worked on by Spark, as the engine or, without one, its data says."""
     if engine is None:
         return is_spark_frame(data)
     if engine not in tuple(Engine):

@@ -19,13 +19,7 @@ Kind = Literal["promise", "attack", "reader", "estimator"]
 
 @dataclass(frozen=True)
 class Extension:
-    """A part that another package adds.
-
-    Attributes
-    ----------
-    part
-        What its entry point loads.
-    """
+    """A part that another package adds."""
 
     kind: Kind
     name: str
@@ -71,13 +65,7 @@ def extension_names(kind: Kind) -> tuple[str, ...]:
 
 @cache
 def extension(kind: Kind, name: str) -> Extension | None:
-    """What an installed package adds under a name; ``None`` where none does.
-
-    Raises
-    ------
-    InputError
-        If two packages add it, or its package cannot be imported.
-    """
+    """What an installed package adds under a name; ``None`` where none does."""
     # Costs the start of a program that needs none of it.
     from importlib.metadata import entry_points
 

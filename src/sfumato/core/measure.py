@@ -19,13 +19,7 @@ def is_estimate(estimator: str | None) -> bool:
 
 
 def verdict(met: bool, promised: bool) -> str:
-    """What is said of a limit: met, not met, or kept by an estimate only.
-
-    Parameters
-    ----------
-    promised
-        Whether the number was counted, not estimated.
-    """
+    """What is said of a limit: met, not met, or kept by an estimate only."""
     if not met:
         return "not met"
     return "met" if promised else ESTIMATED

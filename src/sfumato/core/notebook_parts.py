@@ -51,15 +51,7 @@ def styled_table(
 
 
 def bars(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> str:
-    """Shares from 0 to 1 as horizontal bars, one row for each label.
-
-    Parameters
-    ----------
-    title
-        What the picture says, for those who cannot see it.
-    series
-        The shares of one or two things, by what they are.
-    """
+    """Shares from 0 to 1 as horizontal bars, one row for each label."""
     colours, shown = COLOURS[-len(series) :], labels[:MOST_BARS]
     bar = 0.7 * _ROW / len(series)
     parts = []

@@ -28,10 +28,7 @@ def count(value: float) -> str:
 def counted(number: int, one: str, several: str = "") -> str:
     """A number of things: ``1 record``, ``2 people``, ``3 possible matches``.
 
-    Parameters
-    ----------
-    several
-        What is said of more than one, where more than its last word changes.
+    More than one are said in full where more than the last word changes.
     """
     before, _, last = one.rpartition(" ")
     several = several or f"{before} {_SEVERAL.get(last, f'{last}s')}".lstrip()
@@ -82,10 +79,7 @@ def number(value: float) -> str:
 def against_threshold(value: float, threshold: float, share: bool) -> str:
     """A value with as many digits as it takes to tell it from its threshold.
 
-    Parameters
-    ----------
-    share
-        Whether both print as percentages.
+    Shares print as percentages.
     """
     show = percent if share else number
     # Rounding errors: more digits would show a difference that there is not.

@@ -120,13 +120,7 @@ def quiet(what: str) -> Iterator[None]:
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Silence the loggers of Splink and Spark while the block runs.
-
-    Yields
-    ------
-    None
-        While it runs.
-    """
+    """Silence the loggers of Splink and Spark while the block runs."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [(logger, logger.level, logger.propagate) for logger in loggers]
     for logger in loggers:

@@ -65,13 +65,7 @@ def make_key(path: Path) -> None:
 
 
 def read_key(path: Path) -> bytes:
-    """The key that a file holds.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    """
+    """The key that a file holds; an OSError if it cannot be read."""
     # A key that others could read protects nobody, even if nobody has read it.
     if path.stat().st_mode & 0o077:
         raise InputError(
@@ -156,10 +150,7 @@ class Secret(bytes):
     def of(cls, given: bytes | None) -> Self:
         """The secret that was given, without blanks around it, as a file gives it; or a fresh one.
 
-        Parameters
-        ----------
-        given
-            The secret; ``None`` for 256 random bits, as text that a file can hold.
+        That is 256 random bits, as text that a file can hold.
         """
         if given is None:
             return cls(_fresh())
@@ -184,10 +175,7 @@ class Secret(bytes):
     def bound(self, *content: bytes) -> Self:
         """Another secret that follows from this one and from what it is for.
 
-        Parameters
-        ----------
-        content
-            What it is for: with other content nothing is the same.
+        With other content nothing is the same.
         """
         # Digests have one length, so that contents cannot run into each other.
         parts = b"".join(hashlib.sha256(each).digest() for each in content)
@@ -237,12 +225,9 @@ class SecretStream:
 
 @dataclass(frozen=True)
 class Secrets:
-    """What protects the people of a release.
+    """What protects the people of a release: ``key`` is that of pseudonyms that releases share.
 
-    Attributes
-    ----------
-    key
-        That of the pseudonyms that several releases share; ``None`` for those of ``own``.
+    It is ``None`` for pseudonyms of ``own``.
     """
 
     own: Secret = field(default_factory=lambda: Secret.of(None))

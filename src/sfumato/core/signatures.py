@@ -91,13 +91,7 @@ class Statement:
         return _DOMAIN + detail_text(self.to_json()).encode("ascii")
 
     def signed(self, key: Ed25519PrivateKey) -> str:
-        """The statement with its signature, as the text of a file.
-
-        Raises
-        ------
-        InputError
-            If it holds what could pass for another line where it is printed.
-        """
+        """The statement with its signature, as the text of a file."""
         said = (self.by, self.because, self.time, self.to, *self.leaving, *self.inside)
         if any(one_line(text) != text for text in said):
             raise InputError(
@@ -141,12 +135,8 @@ class Checked:
 
     Attributes
     ----------
-    signer
-        Fingerprint of the key that the signature names.
     is_known
         Whether that is the key that was given; ``None`` where none was.
-    files
-        How each file is, by its path beside the signature.
     fault
         What is wrong, empty where nothing is.
     """
@@ -191,17 +181,11 @@ class Checked:
 
 
 def check_signature(path: str | os.PathLike[str], signer: Path | None = None) -> Checked:
-    """Check a signature and the files that it is about, as far as they are beside it.
+    """Check a signature, or a folder's, and the files that it is about, as far as they are there.
 
-    A file is looked for where it was, and by its name alone in the folder of the signature. Where
-    a file lies there that was handed over, every other one there must be signed, too.
-
-    Parameters
-    ----------
-    path
-        The signature, or the folder that holds it.
-    signer
-        The public key of who should have signed; without it nobody is known to have.
+    A file is looked for where it was, and by its name alone in the folder of the signature. Where a
+    file lies there that was handed over, every other one there must be signed, too. Without the
+    public key of who should have signed nobody is known to have.
     """
     file = Path(path)
     if file.is_dir():
@@ -251,13 +235,7 @@ def _read(file: Path) -> tuple[Statement, Ed25519PublicKey, bytes]:
 
 
 def _statement(form: int, plain: Any) -> Statement:
-    """A statement of plain values.
-
-    Raises
-    ------
-    ValueError
-        If it is none, or is about files elsewhere.
-    """
+    """A statement of plain values; a ValueError if it is none, or about files elsewhere."""
     statement = TypeAdapter(Statement).validate_json(json.dumps(plain))
     paths = map(PurePosixPath, (*statement.leaving, *statement.inside))
     # Whoever made the file must not have others looked at; no file has a name with a zero.

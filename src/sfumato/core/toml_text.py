@@ -10,13 +10,7 @@ from sfumato.core.errors import InputError
 
 
 def read_text(file: Path, subject: str, *, advice: str = "") -> str:
-    """The text of a file in UTF-8, without a byte-order mark.
-
-    Parameters
-    ----------
-    advice
-        What to do where it cannot be read.
-    """
+    """The text of a file in UTF-8, without a byte-order mark; advice where it cannot be read."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

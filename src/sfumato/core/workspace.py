@@ -23,14 +23,9 @@ _LOCK = "lock"
 class Workspace:
     """A folder of its own for one run, that nobody else may enter.
 
-    It lies in a private folder that all runs of one user share. A run holds a lock on its own;
-    a folder whose lock nobody holds is left from a run that was killed, and the next one removes
-    it.
-
-    Parameters
-    ----------
-    parent
-        Where the private folder is made; the system's place for temporary files if not given.
+    It lies in a private folder that all runs of one user share, in the system's place for temporary
+    files if not given. A run holds a lock on its own; a folder whose lock nobody holds is left from
+    a run that was killed, and the next one removes it.
     """
 
     def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
@@ -103,13 +98,7 @@ def lock_file(file: int) -> None:
 
 
 def lock_soon(file: int, seconds: float = 2.0) -> None:
-    """Lock an open file that others lock for moments only.
-
-    Raises
-    ------
-    BlockingIOError
-        If somebody else holds the lock all the while.
-    """
+    """Lock an open file that others lock for moments only; BlockingIOError if it stays locked."""
     end = time.monotonic() + seconds
     while True:
         try:

@@ -256,8 +256,6 @@ class Visits:
         Index of `CLINICS`.
     age
         Completed years at the visit.
-    home
-        Index of the ZIP at the visit.
     """
 
     person: Codes
@@ -340,12 +338,9 @@ def _diagnoses(
 def visit_table(
     people: People, visits: Visits, rows: npt.NDArray[np.intp], rng: np.random.Generator
 ) -> pa.Table:
-    """The visits of ``rows``, all of one clinic, with their charges, as an Arrow table.
+    """The visits of ``rows``, ascending, all of one clinic, with their charges.
 
-    Parameters
-    ----------
-    rows
-        Which visits, by position, ascending.
+    They are an Arrow table.
     """
     person = visits.person[rows]
     clinic = int(visits.clinic[rows[0]]) if len(rows) else 0
@@ -418,8 +413,6 @@ class Clinics:
     schema
         What each column of `visits` is. The tables of the clinics have the same columns but
         ``clinic``.
-    seed
-        Of what is drawn later about the same persons.
     """
 
     hospital: pa.Table

@@ -127,8 +127,6 @@ class DiagnosisGroup:
         First and last age in completed years, both included.
     sexes
         Who can have them: `FEMALE`, `MALE`.
-    chronic
-        Whether a person who has it keeps it.
     growth
         Factor of the group's weight per ten years above its lowest age.
     """
@@ -167,13 +165,8 @@ def code_weights(*, chronic: bool) -> Floats:
     """Weights of the codes for each age and sex, shape (2 x (`OLDEST` + 1), codes).
 
     Row ``2 * age + sex`` (0 female, 1 male) holds share x growth^((age - lowest age) / 10) x
-    Zipf(rank) for the codes of the groups that this age and sex can have, and 0 elsewhere.
-    Chronic groups do not touch the rows below age 2: those are all zero.
-
-    Parameters
-    ----------
-    chronic
-        Take the chronic groups, or the acute ones.
+    Zipf(rank) for the codes of the groups that this age and sex can have, and 0 elsewhere. Chronic
+    groups do not touch the rows below age 2: those are all zero.
     """
     ages = np.arange(OLDEST + 1)
     table = np.zeros((OLDEST + 1, 2, len(CODES)))

@@ -44,13 +44,7 @@ NEIGHBOURS = _keyboard()
 
 
 def misspelt(words: list[str], rng: np.random.Generator) -> list[str]:
-    """Each word with one typo; none is left as it was.
-
-    Parameters
-    ----------
-    words
-        Names of at least two characters.
-    """
+    """Each word, of two characters or more, with one typo; none is left as it was."""
     kinds = rng.choice(len(OPERATIONS), len(words), p=OPERATION_SHARES).tolist()
     places, letters, near = (rng.random(len(words)).tolist() for _ in range(3))
     return [
@@ -112,13 +106,7 @@ def _mistyped(digits: str, swap: bool, place: float, key: float) -> str:
 
 
 def swapped_dates(days: Ints) -> Ints:
-    """Each date with day and month exchanged; as it was where the day cannot be a month.
-
-    Parameters
-    ----------
-    days
-        Days since 1970-01-01.
-    """
+    """Each date, in days since 1970-01-01, with day and month exchanged where that can be."""
     year, month, day = _parts(days)
     possible = day <= 12
     return np.where(possible, _days(year, day, month), days)

@@ -201,14 +201,9 @@ def _check_nesting(
 def public_blocks(leaves: Sequence[str], groups: Hierarchy | None = None) -> Hierarchy:
     """Blocks of neighbours of at least `LEAST` values, halved from the root down.
 
-    The order is that of the values, or of the groups of a hierarchy; a block ends where the
-    largest group does, and of several such places at the one nearest its middle. Which values
-    somebody has decides nothing. O(leaves x levels).
-
-    Parameters
-    ----------
-    leaves
-        The values in their order.
+    The order is that of the values, or of the groups of a hierarchy; a block ends where the largest
+    group does, and of several such places at the one nearest its middle. Which values somebody has
+    decides nothing. O(leaves x levels).
     """
     size = len(leaves)
     above = np.arange(size)[np.newaxis] if groups is None else groups.ancestors
@@ -285,15 +280,11 @@ def all_labels(hierarchy: Hierarchy) -> tuple[str, ...]:
 
 
 def steps_raised(hierarchy: Hierarchy) -> Codes:
-    """Steps from each leaf up to its ancestor at each level.
+    """Steps from each leaf up to its ancestor at each level; shape (levels, leaves).
 
-    A level at which a branch repeats its label over the same leaves is no step: a code that
-    stands alone below the root is one step away from it, however deep other branches are.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (levels, leaves); the last row is the number of steps from leaf to root.
+    The last row has the steps to the root. A level at which a branch repeats its label over the
+    same leaves is no step: a code that stands alone below the root is one step away from it,
+    however deep other branches are.
     """
     steps = np.zeros(hierarchy.ancestors.shape, dtype=np.int32)
     for level in range(1, len(steps)):

@@ -296,15 +296,10 @@ class _Concept:
 def write_skos(
     codes: CodeList | Hierarchy, path: str | os.PathLike[str], *, base: str = BASE
 ) -> None:
-    """Write a hierarchy so that `read_skos` gives it back without loss.
+    """Write a hierarchy, with names or without, so that `read_skos` gives it back without loss.
 
-    Every label is a ``skos:Concept`` with its ``skos:notation``, its name as ``skos:prefLabel``
-    and ``skos:broader``; a label that a branch repeats over the same leaves is one concept.
-
-    Parameters
-    ----------
-    codes
-        The hierarchy, with names or without.
+    Every label is a ``skos:Concept`` with its ``skos:notation``, its name as ``skos:prefLabel`` and
+    ``skos:broader``; a label that a branch repeats over the same leaves is one concept.
     """
     given = codes if isinstance(codes, CodeList) else CodeList(codes)
     library = _rdflib()

@@ -166,8 +166,6 @@ def refusal(
         The releases, the one that is refused last.
     limits
         What may be given away.
-    recoded
-        What was found of a coarser recoding when the release was noted.
     """
     *_, last = handed
     options = [each for each in (withheld(handed, limits), recoded) if each is not None]

@@ -121,14 +121,7 @@ class Measured:
 class _Alike(NamedTuple):
     """What the candidates for each person show of a sensitive column; shape (persons,) each.
 
-    Attributes
-    ----------
-    same
-        How many of them show what the person shows.
-    right
-        The chance that what most of them show is what the person shows.
-    rare
-        Whether what the person shows is not the commonest of all.
+    ``right`` is the chance that what most of them show is what the person shows.
     """
 
     column: str
@@ -174,13 +167,7 @@ class Handed:
         return self.in_cells(self.sketch.classes.astype(np.int64))
 
     def in_cells(self, cell: Ints) -> Measured:
-        """The release where the candidates for a person are those of a cell.
-
-        Parameters
-        ----------
-        cell
-            The cell of each person, shape (persons,).
-        """
+        """The release where the candidates for a person are those of its cell, shape (persons,)."""
         distinct, number, persons = np.unique(cell, return_inverse=True, return_counts=True)
         alike = []
         for each in self.sensitive:
@@ -207,10 +194,7 @@ class Handed:
     def broken(self, classes: ClassSummary, persons: Ints) -> Unkept:
         """Of each promise the share of persons in classes that break it, and how many do.
 
-        Parameters
-        ----------
-        persons
-            The persons whose candidates each of them is, shape (classes,).
+        The persons whose candidates each of them is have shape (classes,).
         """
         # No ranks are kept of values; a distance by ranks is at most one that knows none.
         known = replace(classes, ordered_distance=classes.distance)
@@ -253,8 +237,6 @@ class Together:
         Those before the last one, its quasi-identifiers known all the same.
     exposed
         The columns that a release shows unchanged and another one takes as known.
-    in_several
-        Persons who are in more than one of them.
     unknown
         What is not known of the last one beside others, in sentences.
     """
@@ -310,11 +292,6 @@ class Together:
 
         What others gave away without it is not its fault, nor what requests give away among
         themselves, nor what a release does not keep by itself.
-
-        Parameters
-        ----------
-        limits
-            What may be given away.
         """
         found, promised = [], []
         for number, now in self.all.items():
@@ -358,13 +335,7 @@ def said(promise: Constraint) -> str:
 
 
 def together(handed: Mapping[int, Handed]) -> Together:
-    """What releases give away together.
-
-    Parameters
-    ----------
-    handed
-        The releases by their numbers, oldest first.
-    """
+    """What releases, by their numbers, oldest first, give away together."""
     return together_of(handed, people_in(handed))
 
 

@@ -74,8 +74,6 @@ class Fit:
             What each person of this release shows: equal to what others show where it is the same.
         wanted
             The class of each of them in the other release; -1 where it is not there.
-        theirs, classes
-            What each person of the other release shows, and is in.
         """
         _, codes = np.unique(np.append(own, theirs), return_inverse=True)
         number, absent = int(codes.max(initial=0)) + 1, int(classes.max(initial=-1)) + 1
@@ -116,10 +114,6 @@ class Fitting:
 
     Attributes
     ----------
-    candidates
-        How many fit.
-    same
-        By column, how many of them show what the person shows.
     right
         By column, the chance that what most of them show is what the person shows; of values that
         as many show, each is guessed as often.
@@ -134,14 +128,9 @@ class Fitting:
 
 
 def _right(of: Ints, shown: Ints, weight: Floats, own: Ints) -> Floats:
-    """The chance that what most of the candidates of each person show is the person's own.
+    """The chance that what most of each person's candidates show is the person's.
 
-    Parameters
-    ----------
-    of, shown, weight
-        Whose candidates, what they show, and how many do.
-    own
-        What each person shows; shape (persons,).
+    Shape (persons,).
     """
     _, codes = np.unique(np.append(shown, own), return_inverse=True)
     values = int(codes.max(initial=0)) + 1
@@ -206,13 +195,7 @@ class Candidates:
         return cls(cell, fits, order, kind, begins, starts)
 
     def blocks(self, rows: Ints, wide: Ints) -> Iterator[tuple[slice, Ints, Ints, Floats]]:
-        """Some of the persons, and the kinds that may fit: whose (by place), which, how likely.
-
-        Parameters
-        ----------
-        wide
-            At most so much is made of each of them, shape (rows,).
-        """
+        """Blocks of persons and the kinds that may fit: whose (by place), which, how likely."""
         first, begin, done = self.fits[0], 0, np.cumsum(wide)
         shown = first.own[self.order[self.begins[:-1]]]
         keys = self.cell[self.order[self.begins[:-1]]] * len(first.shows) + shown
@@ -244,14 +227,10 @@ class Candidates:
         return product
 
     def counted(self, digests: Sequence[Ints]) -> Fitting:
-        """What the candidates for the persons who are looked at show.
+        """What the candidates for the persons who are looked at show, told apart by kinds.
 
-        A person whose values have changed meanwhile is a candidate all the same.
-
-        Parameters
-        ----------
-        digests
-            What they may show alike, each of shape (persons,), told apart by kinds.
+        A person whose values have changed meanwhile is a candidate all the same. Digests have shape
+        (persons,).
         """
         looked_at = drawn(len(self.cell))
         situations = np.column_stack(
@@ -315,10 +294,7 @@ class Candidates:
 def spread(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     """Ranges one after the other: of which range each number is, and the numbers.
 
-    Parameters
-    ----------
-    starts, sizes
-        Where each range begins, and how long it is, shape (ranges,).
+    Starts and sizes of the ranges have shape (ranges,).
     """
     of = np.repeat(np.arange(len(starts)), sizes)
     within = np.arange(len(of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

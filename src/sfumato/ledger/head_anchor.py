@@ -18,13 +18,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where the head of a ledger is kept.
-
-    Attributes
-    ----------
-    id
-        What its first entry calls it.
-    """
+    """Where the head of a ledger is kept; the id is what its first entry calls it."""
 
     folder: Path
     id: str
@@ -101,13 +95,7 @@ class Anchor:
 
 
 def others_in(folder: Path, own: str = "") -> dict[str, Path]:
-    """The other ledgers that keys know, by what they are called, with their files.
-
-    Parameters
-    ----------
-    folder
-        Where the keys are.
-    """
+    """The other ledgers that keys in a folder know, by what they are called, with their files."""
     ledgers = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
         kept = _kept(file)
@@ -117,13 +105,7 @@ def others_in(folder: Path, own: str = "") -> dict[str, Path]:
 
 
 def check_no_other(folder: Path, ledger: Path, *, first: bool) -> None:
-    """Refuse to make a ledger where one stood that is gone.
-
-    Parameters
-    ----------
-    first
-        Whether to refuse it beside others, with which it is never compared.
-    """
+    """Refuse to make a ledger where one stood that is gone; a first one beside others, too."""
     others = others_in(folder)
     if first and others and ledger.resolve() not in others.values():
         raise InputError(
@@ -143,13 +125,7 @@ def check_no_other(folder: Path, ledger: Path, *, first: bool) -> None:
 
 
 def check_new(file: Path, ledger: Path, folder: Path) -> None:
-    """Refuse a file for the head of a ledger that is no new one elsewhere.
-
-    Parameters
-    ----------
-    file
-        Where the head is to be kept.
-    """
+    """Refuse a file for the head of a ledger that is no new one elsewhere."""
     # Who restores these folders from a backup would restore an old head with them.
     if {ledger.resolve().parent, folder.resolve()} & set(file.resolve().parents):
         raise InputError(

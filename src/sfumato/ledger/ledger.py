@@ -114,11 +114,8 @@ class Ledger:
     def verify(self, against: Head | None = None) -> Verdict:
         """Check that nothing was changed, left out or rewritten.
 
-        Parameters
-        ----------
-        against
-            A head that was kept elsewhere: with it, a ledger that was cut off, or rewritten by
-            somebody who holds the key, is found too.
+        With a head that was kept elsewhere, a ledger that was cut off, or rewritten by somebody who
+        holds the key, is found too.
         """
         return verify_log(self._log, against)
 
@@ -129,10 +126,7 @@ class Ledger:
     def register(self, *, note: str, by: str, head: str | os.PathLike[str] | None = None) -> None:
         """Let its keys know the ledger as it is: one that was restored, or that they never saw.
 
-        Parameters
-        ----------
-        head
-            The file that holds its head as well from now on; as before without it.
+        A file that holds its head as well from now on may be named.
         """
         check_said(note=note, by=by)
         # The chain is checked before, so that a ledger that was changed is not vouched for.

@@ -34,13 +34,8 @@ def default_ledger_keys() -> Path:
 def movable(path: Path, folder: Path) -> Path:
     """A path as a file in a folder names it, so that both may move.
 
-    From the folder where it lies within it, else from the home where both are in it, else as
-    it leads there.
-
-    Parameters
-    ----------
-    folder
-        Where that file lies.
+    From that file's folder where it lies within it, else from the home where both are in it, else
+    as it leads there.
     """
     full, own = path.expanduser().resolve(), folder.resolve()
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111, as a home may be unknown

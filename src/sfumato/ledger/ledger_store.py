@@ -29,13 +29,7 @@ PIECE_BYTES = 1 << 25
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """An array of an entry.
-
-    Attributes
-    ----------
-    name
-        What it is: ``"counts"``.
-    """
+    """An array of an entry, and what it is: ``"counts"``."""
 
     name: str
     array: npt.NDArray[Any]
@@ -115,13 +109,7 @@ _SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
 
 @contextmanager
 def said_clearly(name: str) -> Iterator[None]:
-    """Turn what SQLite raises into errors that say what to do.
-
-    Raises
-    ------
-    ProgrammingError
-        If SQLite was called in a way that it does not know: a fault of ours.
-    """
+    """Turn what SQLite raises into errors that say what to do; not a ProgrammingError, ours."""
     try:
         yield
     except sqlite3.ProgrammingError:
@@ -173,23 +161,11 @@ class LedgerKeys:
         return Ed25519PrivateKey.from_private_bytes(self.signing)
 
     def persons(self, *, make: bool) -> bytes:
-        """The key of the digests of persons, 32 bytes.
-
-        Parameters
-        ----------
-        make
-            Whether to make it where there is none.
-        """
+        """The key of the digests of persons, 32 bytes, made where asked for and there is none."""
         return _key(self.folder, PERSONS, make=make)
 
     def check_persons(self, noted: str, what: str) -> None:
-        """Refuse another key of persons than something was noted with.
-
-        Parameters
-        ----------
-        noted
-            `id_of_key` of the key that it was noted with.
-        """
+        """Refuse another key of persons than that, by its `id_of_key`, of what was noted."""
         if id_of_key(self.persons(make=False)) != noted:
             raise InputError(
                 f"key {PERSONS}",
@@ -200,13 +176,7 @@ class LedgerKeys:
 
 
 def load_ledger_keys(folder: Path, ledger: Path, *, make: bool) -> LedgerKeys:
-    """The keys of a ledger.
-
-    Parameters
-    ----------
-    folder
-        Their folder; only its owner may read it.
-    """
+    """The keys of a ledger, in a folder that only its owner may read."""
     if folder.resolve().is_relative_to(ledger.resolve().parent):
         raise InputError(
             f"key folder {folder.name}",
@@ -278,13 +248,7 @@ def next_entry(
     keys: LedgerKeys,
     since: str = "",
 ) -> Entry:
-    """The entry that follows another one, signed.
-
-    Parameters
-    ----------
-    since
-        The time of the entry before: a clock that is set back makes none older.
-    """
+    """The entry that follows another one, signed; a clock that is set back makes none older."""
     return Entry(*next_row(last, (kind, actor, detail_text(detail)), keys.signer.sign, since))
 
 
@@ -379,13 +343,7 @@ OBJECTS = _TABLES | _TRIGGERS
 
 
 def connect(path: Path, wait: float) -> sqlite3.Connection:
-    """Open the file of a ledger.
-
-    Parameters
-    ----------
-    wait
-        Seconds to wait for other processes.
-    """
+    """Open the file of a ledger, with so many seconds to wait for other processes."""
     check_there(path)
     # Elsewhere a file's mode does not say who may read it.
     if os.name == "posix" and path.stat().st_mode & 0o077:
@@ -438,13 +396,7 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 def create(path: Path, first: Entry) -> None:
-    """Make the file of a new ledger, whole or not at all; one that is there stays.
-
-    Parameters
-    ----------
-    path
-        The file; its mode becomes 0600.
-    """
+    """Make the file of a new ledger, mode 0600, whole or not at all; one that is there stays."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -44,14 +44,9 @@ be alike by chance."""
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """Who of two releases are the same.
+    """Who of two releases are the same, pair by pair.
 
-    Attributes
-    ----------
-    first, second
-        Numbers of the persons of each, pair by pair.
-    lost
-        Whether nobody could be told from all others although both show much alike.
+    They are lost where nobody could be told from all others although both show much alike.
     """
 
     first: Ints
@@ -91,13 +86,7 @@ def followed(first: Sketch, second: Sketch) -> Followed:
 
 
 def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
-    """The persons whose ids have the same digest in two releases.
-
-    Parameters
-    ----------
-    first, second
-        The digests, ascending; ``None`` where a file names no persons.
-    """
+    """The persons whose ids have the same digest, ascending, in two releases that name persons."""
     if first is None or second is None or not len(first):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     place = np.minimum(np.searchsorted(first, second), len(first) - 1)
@@ -269,11 +258,8 @@ class People:
 def people_of(sketches: Mapping[int, Sketch], apart: Collection[tuple[int, int]] = ()) -> People:
     """Number the persons of several releases, so that each has one number in all of them.
 
-    Parameters
-    ----------
-    apart
-        Pairs of releases, the older first, which hold nobody in common but those whose ids are
-        the same.
+    Pairs of releases ``apart``, the older first, hold nobody in common but those whose ids are the
+    same.
     """
     count, persons_of = 0, dict[int, Ints]()
     lost = list[tuple[int, int]]()

@@ -42,13 +42,7 @@ _KEEP = re.compile(r"(\d{1,4}) (day|month|year)s?")
 
 @dataclass(frozen=True)
 class Terms(Limits):
-    """What the custodian has settled for a ledger.
-
-    Attributes
-    ----------
-    keep
-        How long sketches are kept, as ``"10 years"``; ``""`` for ever.
-    """
+    """What is settled for a ledger; sketches are kept ``"10 years"``, or ``""`` for ever."""
 
     keep: str = ""
 
@@ -135,24 +129,12 @@ class ReleaseLedger(Ledger):
         return Terms(**{name: settled[name] for name in asdict(Terms()) if name in settled})
 
     def settle(self, terms: Terms, *, note: str, by: str) -> None:
-        """Settle what holds from now on; what held before stays readable.
-
-        Parameters
-        ----------
-        note, by
-            Why, and who says so.
-        """
+        """Settle what holds from now on; what held before stays readable."""
         check_said(note=note, by=by)
         self._log.append(_TERMS, by, {**asdict(terms), "note": note})
 
     def remember(self, release: Release, name: str) -> str:
-        """Note a release as a draft, which counts for nothing until it is handed over.
-
-        Returns
-        -------
-        str
-            The head of the ledger.
-        """
+        """Note a release as a draft, which counts for nothing until handed over; gives the head."""
         if release.disclosed is None:
             raise InputError(
                 "a release on Spark",
@@ -197,11 +179,6 @@ class ReleaseLedger(Ledger):
         """Files of a series that were handed over, and that one neither continues nor repeats.
 
         A series of the same people that was begun anew counts, too.
-
-        Parameters
-        ----------
-        before
-            The hash of the file that it continues.
         """
         details = {each.number: self._detail(each.number) for each in self.remembered()}
         chain, before_it = {""}, list[Remembered]()
@@ -367,8 +344,6 @@ class ReleaseLedger(Ledger):
             What intruders may find, and who answers for more; as when it was noted without these.
         linkage
             How good the linkage is by now; likewise.
-        evidence
-            What attacks found in it since.
 
         Returns
         -------
@@ -413,13 +388,7 @@ class ReleaseLedger(Ledger):
         return replace(comparison, unknown=tuple(self._unknown(number, comparison)))
 
     def note_signature(self, number: int, by: str, **details: str) -> None:
-        """Note who signed what was decided of a release.
-
-        Parameters
-        ----------
-        details
-            The decision, the reason, and the hash of the signature.
-        """
+        """Note who signed what was decided of a release."""
         check_said(by=by)
         self.noted(number)
         self._log.append(_SIGNED, by, {"release": number, **details})
@@ -519,12 +488,9 @@ class ReleaseLedger(Ledger):
         self._log.append(_WAIVED, by, {"waived": who, "note": note})
 
     def follow(self, disclosed: Disclosed, request: int) -> tuple[sketches.Names, sketches.Names]:
-        """The persons of a new file who were in a release on request, under whichever ids.
+        """The persons of a new file who were in a release on request.
 
-        Returns
-        -------
-        tuple
-            Digests of the same persons in the file and in the release.
+        Of each the digest in the file, and there.
         """
         release = next((each for each in self.remembered() if each.request == request), None)
         empty = np.empty(0, dtype=f"S{sketches.DIGEST_BYTES}")
@@ -563,8 +529,6 @@ class ReleaseLedger(Ledger):
         ----------
         person
             The id that the person has in the files.
-        note, by
-            Why, and who says so.
 
         Returns
         -------

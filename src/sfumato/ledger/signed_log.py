@@ -24,13 +24,7 @@ ERASED = "erased"
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The entries of a file.
-
-    Attributes
-    ----------
-    elsewhere
-        A file that holds its head, beside the one that it names itself.
-    """
+    """The entries of a file, and a file elsewhere that holds its head beside its own one."""
 
     connection: sqlite3.Connection
     path: Path
@@ -77,12 +71,7 @@ class Log:
     def register(self, note: str, by: str, head: Path | None) -> None:
         """Note that the ledger goes on as it is, and let its keys know it so.
 
-        Parameters
-        ----------
-        note, by
-            Why, and who says so.
-        head
-            The file that holds its head as well from now on; as before without it.
+        A file that holds its head as well from now on may be named.
         """
         before = self.anchor()
         if head is not None and head.resolve() not in before.elsewhere:
@@ -122,13 +111,7 @@ class Log:
         parts: Sequence[ledger_store.Part] = (),
         erased: Sequence[int] = (),
     ) -> ledger_store.Entry:
-        """Add an entry, whole or not at all.
-
-        Parameters
-        ----------
-        erased
-            Entries whose arrays are erased; this entry says so.
-        """
+        """Add an entry, whole or not at all, and erase the arrays of others, as it says."""
         check_text(actor)
         described = {part.name: part.described() for part in parts}
         details = {**detail, "parts": described} | ({ERASED: sorted(erased)} if erased else {})
@@ -151,13 +134,7 @@ class Log:
 
     @contextmanager
     def erasing(self) -> Iterator[None]:
-        """As `changing`; what the block erases is overwritten in the file as well.
-
-        Yields
-        ------
-        None
-            While nobody else may append.
-        """
+        """As `changing`; what the block erases is overwritten in the file as well."""
         with self.changing():
             yield
         with ledger_store.said_clearly(self.name):
@@ -212,12 +189,9 @@ class Log:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Append all entries of the block together, or none of them where it fails.
+        """Append all entries of the block together, or none where it fails.
 
-        Yields
-        ------
-        None
-            While nobody else may append.
+        Nobody else may append.
         """
         # Within another block this one joins it, so that all is noted together or nothing.
         begun: bool = self.connection.in_transaction
@@ -252,13 +226,8 @@ def check_text(actor: str) -> None:
 def verify_log(log: Log, against: Head | None) -> Verdict:
     """Check every entry and its arrays, the tables and the triggers.
 
-    A ledger that was cut off, or rewritten by somebody who holds the signing key, is found only
-    by a head that was kept elsewhere.
-
-    Parameters
-    ----------
-    against
-        A head that was kept elsewhere.
+    A ledger that was cut off, or rewritten by somebody who holds the signing key, is found only by
+    a head that was kept elsewhere.
     """
     connection = log.connection
     with ledger_store.said_clearly(log.name):

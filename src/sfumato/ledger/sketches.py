@@ -51,8 +51,6 @@ class SketchColumn:
 
     Attributes
     ----------
-    constant
-        Whether it says one thing of each person.
     digests
         32 keyed bits of all that it says of a person, shape (persons,).
     values
@@ -110,13 +108,7 @@ class Sketch:
         return np.repeat(np.arange(len(self)), 1 if self.records is None else self.records)
 
     def without(self, persons: Bools) -> Sketch:
-        """The sketch with some persons erased.
-
-        Parameters
-        ----------
-        persons
-            Whether each one is, shape (persons,).
-        """
+        """The sketch with some persons, of shape (persons,), erased."""
         kept, left = ~persons, ~persons[self.of_person]
         return replace(
             self,
@@ -165,13 +157,7 @@ class Sketch:
 def sketch_of_parts(
     columns: Sequence[Mapping[str, Any]], parts: Mapping[str, npt.NDArray[Any]]
 ) -> Sketch:
-    """The sketch that an entry keeps.
-
-    Parameters
-    ----------
-    columns
-        As `Sketch.described` names them.
-    """
+    """The sketch that an entry keeps, its columns as `Sketch.described` names them."""
     made = []
     for place, said in enumerate(columns):
         digests = parts.get(f"digests {place}")
@@ -368,13 +354,7 @@ def _mixed(values: Words) -> Words:
 
 
 def joined_digests(columns: Sequence[Digests32]) -> Words:
-    """64 bits of what several columns say of each person together.
-
-    Parameters
-    ----------
-    columns
-        Their digests, at least one, each of shape (persons,).
-    """
+    """64 bits of what several columns, one or more, say of each person together."""
     joined = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         joined = _mixed(joined ^ column.astype(np.uint64))

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 def make_tables(connection: duckdb.DuckDBPyConnection, opened: Opened) -> Standardised:
-    """Standardise the identifying halves; for Splink's own settings, take them as they are.
-
-    Raises
-    ------
-    SfumatoError
-        If the database fails.
-    """
+    """Standardise the identifying halves; for Splink's own settings, take them as they are."""
     with quiet("standardise the records"):
         if opened.spec.splink is None:
             return standardise(connection, opened.identifying, opened.spec)
@@ -97,13 +91,7 @@ WHOLE_UP_TO = 20_000
 
 @dataclass(frozen=True)
 class RulePairs:
-    """The pairs of one blocking rule.
-
-    Attributes
-    ----------
-    pairs
-        Number of pairs that it makes and no rule before it.
-    """
+    """The pairs of one blocking rule."""
 
     rule: str
     pairs: int
@@ -220,15 +208,7 @@ def lost_matches(
 
 
 def lost_by_patterns(matches: Floats, caught: Bools) -> float:
-    """Expected number of matches that no rule catches.
-
-    Parameters
-    ----------
-    matches
-        Expected number of matches with each pattern of rules.
-    caught
-        Whether each rule catches them; shape (patterns, rules).
-    """
+    """Expected number of matches that no rule, of those that catch (patterns, rules), catches."""
     lost = 0.0
     found = float(matches[caught.any(axis=1)].sum())
     for rule in range(caught.shape[1]):
@@ -255,13 +235,7 @@ COUNTED_RECORDS = 200_000
 
 @dataclass(frozen=True)
 class Session:
-    """One rule that m is estimated from.
-
-    Attributes
-    ----------
-    matches
-        About how many of its pairs are true matches.
-    """
+    """One rule that m is estimated from."""
 
     rule: str
     matches: float
@@ -275,10 +249,7 @@ def sessions_of_rules(
 ) -> list[Session]:
     """The strictest blocking rules, so that each comparison is free twice where it can be.
 
-    Parameters
-    ----------
-    counted
-        The rules, and the number of pairs that each makes and none before it.
+    Each rule has the number of pairs that it makes and none before it.
     """
     possible = [
         Session(each.rule, float(each.pairs), _free(columns, rule_columns[each.rule]))

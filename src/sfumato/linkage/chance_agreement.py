@@ -51,8 +51,6 @@ class ChanceAgreement:
     count
         Number of records with each record's value, 0 where it is missing, of the comparisons for
         which its frequency counts; shape (records,).
-    equal, compared
-        Number of these pairs that have equal values, and any values.
     sampled
         Levels of sampled pairs in the comparisons of the home; nothing where there is but one.
     drawn
@@ -102,10 +100,7 @@ class HomeChance:
     def log_probability(self, not_by_chance: Floats) -> Floats:
         """Natural logarithm of the probability of each pattern's combination by chance.
 
-        Parameters
-        ----------
-        not_by_chance
-            How many pairs of each pattern share a home for a reason; shape (patterns,).
+        Of so many pairs of each pattern, shape (patterns,), a home is shared for a reason.
         """
         # P(γ by chance) = (pairs with γ − pairs that share a home) / pairs with values in these
         # columns.
@@ -116,13 +111,7 @@ class HomeChance:
 def chance_agreement(
     connection: duckdb.DuckDBPyConnection, tables: Sequence[str], spec: LinkSpec
 ) -> ChanceAgreement:
-    """Count equal values among all pairs, of which a sample has few: one date in thousands.
-
-    Raises
-    ------
-    SfumatoError
-        If the database fails.
-    """
+    """Count equal values among all pairs, of which a sample has few: one date in thousands."""
     union = " UNION ALL BY NAME ".join(
         f"SELECT *, {number} AS source_number FROM {table}" for number, table in enumerate(tables)
     )
@@ -250,10 +239,7 @@ def _levels(
 ) -> dict[str, Levels]:
     """What some comparisons, each of one column, say of some pairs.
 
-    Parameters
-    ----------
-    other
-        What stands for the second record's value, as SQL, by column.
+    Another value may stand for the second record's, as SQL, by column.
     """
     names = [comparison["output_column_name"] for comparison in comparisons]
     table = pa.table({"number": np.arange(pairs.shape[1]), "l": pairs[0], "r": pairs[1]})
@@ -375,12 +361,8 @@ def beside_equal_name(found: ChanceAgreement, name: str, u: Floats, *, date: boo
     """Log of how much oftener a date or category has each level where given names are equal.
 
     Names go with sex, and are in fashion for some years. What holds of dates within a year is taken
-    to hold of dates that are nearer, of which most are one person's.
-
-    Parameters
-    ----------
-    u
-        Share of random pairs in each level; shape (levels,).
+    to hold of dates that are nearer, of which most are one person's. The u of the levels has shape
+    (levels,).
     """
     level = found.named.get(name, np.empty(0, dtype=np.int8))
     own = u[: WITHIN_A_YEAR + 1 if date else len(u)]
@@ -395,11 +377,7 @@ def under_one_name(found: ChanceAgreement, name: str, usual: Floats, u: Floats) 
 
     Many addresses are made of the name. What namesakes' are like, random pairs tell: one of the two
     is written with the other's name in place of its own. What is no such address is as usual.
-
-    Parameters
-    ----------
-    usual, u
-        Share of the pairs in each level, usually and of random ones; shape (levels,).
+    Shares of pairs, usually and of random ones, have shape (levels,).
     """
     if name not in found.renamed:
         return usual

@@ -140,13 +140,7 @@ class Content:
         return np.asarray(pc.fill_null(number, np.nan))
 
     def numbers_records(self, rows: int) -> bool:
-        """Whether the values are as numbers given in turn: different, and without large gaps.
-
-        Parameters
-        ----------
-        rows
-            Number of all records, of which the texts are a sample.
-        """
+        """Whether the values are as numbers given in turn: different, and without large gaps."""
         # A number given in turn is there for each record, and never twice.
         if self.telling < 1 or len(self.filled) < len(self.texts):
             return False
@@ -219,13 +213,7 @@ def _same_years(one: Floats, other: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table, or several that make one.
-
-    Attributes
-    ----------
-    kind
-        What its header says that it holds; ``None`` if that is nothing.
-    """
+    """A column of a table, or several that make one; ``kind`` is what its header says, if so."""
 
     headers: tuple[str, ...]
     kind: ColumnKind | None
@@ -393,12 +381,9 @@ def _are_dates(year: Floats, month: Floats, day: Floats) -> bool:
 
 @dataclass(frozen=True)
 class Split:
-    """A column of full names in one table, and the names in two columns of another one.
+    """A column of full names in one table, and two columns of another.
 
-    Attributes
-    ----------
-    parts
-        Places of the two others, in the order of the names in the full one.
+    They are in the order of the names in the full one.
     """
 
     full: int

@@ -24,26 +24,14 @@ ROWS = 20_000
 
 @dataclass(frozen=True)
 class Sample:
-    """Some records of a table.
-
-    Attributes
-    ----------
-    columns
-        Its columns as text, bytes left out; empty cells are missing.
-    """
+    """Some records of a table as text, columns of bytes left out; empty cells are missing."""
 
     rows: int
     columns: pa.Table
 
 
 def take_sample(source: Source, columns: Sequence[str], most: int = ROWS) -> Sample:
-    """Every k-th record, k a power of two, so that at most the wanted number is kept.
-
-    Parameters
-    ----------
-    most
-        Number of records wanted at most.
-    """
+    """Every k-th record, k a power of two, so that at most the wanted number is kept."""
     if not columns:
         return Sample(0, pa.table({}))
     every, rows = 1, 0
@@ -254,13 +242,7 @@ def _kind_of_digits(content: Content) -> ColumnKind | None:
 
 
 def find_id(samples: Mapping[str, Sample]) -> str | None:
-    """The column that numbers the records in every table; ``None`` if there is none.
-
-    Parameters
-    ----------
-    samples
-        A sample of each table.
-    """
+    """The column that numbers the records in every table, by samples; ``None`` if there is none."""
     first = next(iter(samples.values())).columns.column_names
     for header in first:
         own = sql_name(header)

@@ -24,8 +24,6 @@ class Level:
         Share of true matches in it, before anything is estimated.
     u
         Share of other pairs in it, before anything is estimated.
-    neutral
-        Whether it counts neither way, because another comparison counts it.
     """
 
     label: str
@@ -77,13 +75,7 @@ def within(sides: Sides, distance: int, *, length: int = 0) -> str:
 
 
 def similar(sides: Sides, similarity: float) -> str:
-    """When the Jaro-Winkler similarity of two values is high.
-
-    Parameters
-    ----------
-    similarity
-        From how much on, in [0, 1].
-    """
+    """When the Jaro-Winkler similarity of two values is high: from so much on, in [0, 1]."""
     return f"jaro_winkler_similarity({', '.join(sides)}) >= {similarity}"
 
 
@@ -152,13 +144,7 @@ def date_levels(name: str) -> list[Level]:
 
 
 def given_name_levels(name: str, surname: str | None, *, formal: bool) -> list[Level]:
-    """Levels of given names.
-
-    Parameters
-    ----------
-    surname
-        The column of the surname, with which they may have been swapped.
-    """
+    """Levels of given names, which may have been swapped with the surname's column."""
     levels = [Level("equal", equal(name), 0.8, 0.005)]
     if surname is not None:
         # Two agreements at once, hence the low u; the surname's own level is neutral, or they would
@@ -297,10 +283,7 @@ def settings_from(spec: link_spec.LinkSpec) -> dict[str, Any]:
 def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
     """The level of a pair in a comparison of settings, as SQL: from the last one, 0, upwards.
 
-    Parameters
-    ----------
-    rarity
-        A column that is added to the highest level.
+    Where there is rarity, it is added to the highest level.
     """
     levels, cases = comparison["comparison_levels"], []
     number = sum(not level.get("is_null_level") for level in levels)
@@ -330,13 +313,9 @@ LevelsByRecord = tuple[list[dict[str, Any]], dict[str, str]]
 def by_record(comparisons: Sequence[dict[str, Any]]) -> LevelsByRecord:
     """Comparisons that take parts of a value once for each record, and not for each of its pairs.
 
-    Two values that a swap makes equal have the same letters: that is seen first, as
-    ``damerau_levenshtein`` takes ten times as long as ``levenshtein``.
-
-    Returns
-    -------
-    tuple
-        The comparisons, and by name what they ask of a record beside its columns, as SQL.
+    What they ask of a record beside its columns comes by name, as SQL. Two values that a swap makes
+    equal have the same letters: that is seen first, as ``damerau_levenshtein`` takes ten times as
+    long as ``levenshtein``.
     """
     sqlglot, names = needed("sqlglot"), dict[str, str]()
 

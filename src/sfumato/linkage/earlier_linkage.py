@@ -139,15 +139,7 @@ class Earlier:
     def with_review(
         self, pairs: Pairs, asked: Asked, answers: match_decisions.Decisions | None
     ) -> Earlier:
-        """The same with pairs, those asked and answers that its files do not hold yet.
-
-        Parameters
-        ----------
-        pairs
-            The pairs, the linkage's first.
-        asked
-            Those drawn so far.
-        """
+        """The same with pairs, the linkage's first, those asked and answers that its files lack."""
         other = replace(self)
         known = {name: value for name, value in vars(self).items() if name != "reviewed"}
         # Cached properties live in `vars`: what was read stays, and what is given takes the files'
@@ -158,10 +150,7 @@ class Earlier:
     def sample(self, wider_size: Ints, wider_odds: Floats) -> ReviewSample:
         """The pairs that may be drawn for review.
 
-        Parameters
-        ----------
-        wider_size, wider_odds
-            Number of pairs in wider blocks, and log odds of a match.
+        Of those in wider blocks number and log odds of a match are given.
         """
         person = self.person
         if self.manifest.review.get("batches"):
@@ -216,13 +205,7 @@ class Earlier:
 
 
 def read_earlier(folder: str | os.PathLike[str]) -> Earlier:
-    """Open the folder of a linkage.
-
-    Parameters
-    ----------
-    folder
-        The folder that `Links.write` or ``sfumato link`` wrote.
-    """
+    """Open the folder of a linkage that `Links.write` or ``sfumato link`` wrote."""
     place = Path(folder)
     if not (place / linkage_files.MANIFEST).is_file():
         raise InputError(
@@ -280,8 +263,6 @@ def apply_decisions(
     decisions
         File of answers about its pairs. Answers applied before hold too, unless they are in here
         again, withdrawn or changed.
-    afresh
-        Whether the answers applied before count no more.
     believed
         Whether the answers are evidence of who is one person; else they decide who is joined, and
         the persons are held against what the scores alone say.

@@ -61,10 +61,7 @@ def write_encoded(encoded: Encoded, target: str | os.PathLike[str]) -> None:
 def is_encoded(data: object) -> bool:
     """Whether a table is encodings: in memory, or a file that `write_encoded` wrote.
 
-    Parameters
-    ----------
-    data
-        A table, or the path of a file, whatever its name; only what it says of itself is read.
+    Only what the file says of itself is read, whatever its name.
     """
     if isinstance(data, Encoded):
         return True
@@ -212,10 +209,7 @@ KEY_BYTES = 32
 def write_new_key(path: str | os.PathLike[str]) -> None:
     """Write a new random key to a new file that only its owner may read (mode 0600).
 
-    Parameters
-    ----------
-    path
-        The file; it must not exist, for a key that is written over is lost.
+    It must not exist, for a key that is written over is lost.
     """
     file = Path(path)
     subject = f"key file {file.name or file}"
@@ -240,10 +234,7 @@ def read_key(
 ) -> bytes:
     """The secret that a file holds, blanks and ends of lines around it left out.
 
-    Parameters
-    ----------
-    inputs
-        What else is read: data is no secret.
+    A file that is read as data is no secret.
     """
     file = Path(path)
     subject = f"key file {file.name or file}"
@@ -294,10 +285,7 @@ def dump_encoding_spec(spec: EncodingSpec) -> str:
 def load_encoding_spec(path: str | os.PathLike[str]) -> EncodingSpec | link_spec.LinkSpec:
     """Read the specification of an encoding, or a linkage specification to make one from.
 
-    Parameters
-    ----------
-    path
-        A file that `dump_encoding_spec` or `dump_link_spec` wrote.
+    The file is one that `dump_encoding_spec` or `dump_link_spec` wrote.
     """
     file = Path(path)
     try:

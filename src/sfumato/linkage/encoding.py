@@ -175,13 +175,7 @@ def hkdf(secret: bytes, length: int, *, salt: bytes = b"", info: bytes = b"") ->
 
 
 def field_keys(secret: bytes, fields: int, *, salt: bytes, info: bytes) -> tuple[FieldKeys, ...]:
-    """Two keys per field, as clkhash derives them.
-
-    Parameters
-    ----------
-    secret
-        What the owners share.
-    """
+    """Two keys per field, as clkhash derives them from what the owners share."""
     check_secret(secret)
     material = hkdf(secret, fields * 2 * KEY_SIZE, salt=salt, info=info)
     keys = [material[at : at + KEY_SIZE] for at in range(0, len(material), KEY_SIZE)]
@@ -197,11 +191,6 @@ def spec_check(secret: bytes, spec: EncodingSpec) -> str:
     """Eight bytes in hexadecimal that are equal where specifications under one secret are.
 
     Nobody without the secret can find the specification by trying.
-
-    Parameters
-    ----------
-    secret
-        What the owners share.
     """
     digest = hashlib.sha256(spec.to_json().encode()).digest()
     # Under the secret, as specifications are few enough to be tried by anybody who sees a bare
@@ -255,13 +244,7 @@ _PER_DIGEST = 32
 
 
 def positions_of(token: str, count: int, keys: FieldKeys, spec: EncodingSpec) -> Positions:
-    """The first ``count`` positions of a token; two of them may be equal.
-
-    Parameters
-    ----------
-    token
-        What is hashed, in UTF-8.
-    """
+    """The first ``count`` positions of a token in UTF-8; two of them may be equal."""
     raw = token.encode("utf-8")
     if spec.hash == "blake":
         return _blake(raw, count, keys[0], spec.hashed_length)

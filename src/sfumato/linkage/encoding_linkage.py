@@ -158,10 +158,6 @@ class Matched:
 
         Parameters
         ----------
-        left, right
-            Records of the matches.
-        by_score
-            Expected number of wrong matches by their scores.
         once
             Names of the sources that have at most one record per person.
 

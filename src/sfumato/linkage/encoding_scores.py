@@ -138,13 +138,7 @@ def sampled_pairs(left: Encoded, right: Encoded, rng: np.random.Generator) -> tu
 
 
 def keys_of(encoded: Encoded, positions: Ints) -> Ints:
-    """The bits at some positions as one number per record.
-
-    Parameters
-    ----------
-    positions
-        At most 63 of them.
-    """
+    """The bits at some positions, 63 at most, as one number per record."""
     keys = np.zeros(len(encoded), np.int64)
     for position in positions.tolist():
         bit = (encoded.bits[:, position // 8] >> np.uint8(7 - position % 8)) & np.uint8(1)
@@ -287,12 +281,9 @@ def assigned(pairs: Scored, left: int, right: int) -> Bools:
 
 
 def runners_up(pairs: Scored, own: Bools, left: int) -> Floats:
-    """Score of the best pair of each left record that is not its own, where there is one.
+    """Score of the best pair of each left record that `assigned` does not say is its own.
 
-    Parameters
-    ----------
-    own
-        Whether each pair is the record's own, as `assigned` says.
+    Records without one are left out.
     """
     best = np.zeros(left)
     np.maximum.at(best, pairs[0][~own], pairs[2][~own])
@@ -323,11 +314,6 @@ class Rivals:
 
         Linked records tell how often one finds a stranger who is similar enough. As many of the
         records that have no partner do.
-
-        Parameters
-        ----------
-        upper
-            Score from which a pair is a match.
         """
         from scipy.stats import betanbinom
 
@@ -343,13 +329,7 @@ class Rivals:
 
 
 def rivals(pairs: Scored, own: Bools, left: int, right: int) -> tuple[Rivals, Rivals]:
-    """What the records of both sources would be linked to without their partners.
-
-    Parameters
-    ----------
-    own
-        Whether each pair is its records' own, as `assigned` says.
-    """
+    """What the records of both sources would be linked to without their partners, as `assigned`."""
     places, dice = pairs[:2], pairs[2]
     best = np.zeros(left), np.zeros(right)
     for side in (0, 1):
@@ -422,8 +402,6 @@ def fit_scores(best: Floats, runner_up: Floats) -> ScoreMixture:
 
     Parameters
     ----------
-    best
-        Score of each record's own pair, after one-to-one assignment.
     runner_up
         Score of each record's best other pair, where there is one.
     """

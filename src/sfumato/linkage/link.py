@@ -39,13 +39,7 @@ Spec = LinkSpec | Suggestion | str | os.PathLike[str]
 
 
 def named_tables(tables: Tables) -> dict[str, object]:
-    """The tables by the names of their sources.
-
-    Parameters
-    ----------
-    tables
-        The tables by name, or their paths.
-    """
+    """The tables by the names of their sources, which paths may give."""
     if isinstance(tables, Mapping):
         if not all(str(name).strip() for name in tables):
             raise InputError("parameter tables", "must have a name as text for each table")
@@ -73,13 +67,7 @@ def named_tables(tables: Tables) -> dict[str, object]:
 
 
 def stem_of(place: str | os.PathLike[str]) -> str:
-    """Name of the source that a table is: of a file its name without endings.
-
-    Parameters
-    ----------
-    place
-        The file, or the URL of a table in a database.
-    """
+    """Name of the source that a table is: a file's without endings, or its own in a database."""
     if declaration.is_database(place):
         return DatabaseTable.of(place).table
     path = Path(place)
@@ -97,12 +85,7 @@ def asked_specification(
 ) -> Suggestion:
     """The specification as it was given, that of a linkage before, or a proposed one.
 
-    Parameters
-    ----------
-    comparing
-        Options, of which the column of ids and the most candidate pairs replace those given.
-    progress
-        Told when a proposal begins.
+    The column of ids and the most candidate pairs of the options replace those given.
     """
     id_column, allowed = comparing.id_column, comparing.allow_pairs
     if isinstance(spec, Suggestion):

@@ -69,14 +69,10 @@ class Model:
     lost
         Expected number of true matches that no rule brings together, or that are within sources
         of which only the links are looked for.
-    hidden
-        How many of them are within such sources.
     impossible
         By column of dates: number of values that are no date.
     engine
         Where the pairs were scored, ``"duckdb"`` or ``"spark"``.
-    once
-        Names of the sources that were found to hold each person once.
     by_relations
         Whether scores tell relatives and namesakes from persons, so that persons can be inferred.
     """
@@ -113,13 +109,7 @@ class Model:
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read a trained model from JSON.
-
-    Parameters
-    ----------
-    path
-        The file, written by `Model.save` or by Splink.
-    """
+    """Read a trained model from JSON, written by `Model.save` or by Splink."""
     file = Path(path)
     subject = f"model {file.name}"
     try:
@@ -154,10 +144,7 @@ def is_trained(settings: dict[str, Any]) -> bool:
 def level_weights(settings: dict[str, Any]) -> Iterator[LevelWeight]:
     """What each comparison level of trained settings says.
 
-    Yields
-    ------
-    LevelWeight
-        From the highest level of each comparison down.
+    The highest level of each comparison comes first.
     """
     for comparison, number, level in _levels(settings):
         yield LevelWeight(
@@ -230,8 +217,6 @@ class Adjusted:
 
     Attributes
     ----------
-    prior
-        Probability that two records compared at random are one person's.
     weight
         Match weight of each pair with them, in bits, the prior included.
     u
@@ -275,8 +260,6 @@ def fit_prior(
         Match weight of each pair without the prior, in bits.
     correct_u
         Whether u was estimated from random pairs of these records.
-    lost
-        Expected number of true matches that are no candidate pairs.
     pattern
         Where the levels are those of distinct patterns: which of them each pair has.
     """
@@ -469,13 +452,8 @@ def different_shares(
 ) -> Iterator[tuple[str, float]]:
     """The share of the implied matches whose first names, or dates of birth, are different.
 
-    Of those matches of which both records have a value. A specification of Splink's own settings
-    does not say what is a first name.
-
-    Yields
-    ------
-    tuple
-        A comparison, and its share.
+    By comparison, of those matches of which both records have a value. A specification of Splink's
+    own settings does not say what is a first name.
     """
     for each in (c for name, column in spec.columns.items() for c in comparisons_of(name, column)):
         labels, level = OTHER_PERSON.get(each.kind), pairs.levels.get(each.name)
@@ -496,15 +474,10 @@ _WIDTH = 100.0
 
 
 def scores(weight: Floats) -> Floats:
-    """The probability of a match of each weight: 2^w / (1 + 2^w).
+    """The probability of a match of each weight, in bits with the prior: 2^w / (1 + 2^w).
 
-    Where that would round to 1 the score is not quite as near to 1, by less than 10⁻¹², so that
-    a greater weight still has the greater score and ties are rare.
-
-    Parameters
-    ----------
-    weight
-        Match weights with the prior, in bits: log₂ of the odds.
+    Where that would round to 1 the score is not quite as near to 1, by less than 10⁻¹², so that a
+    greater weight still has the greater score and ties are rare.
     """
     # Down to 2^−1000, as 2^1024 overflows. Up to 40 bits, as 1 − 2^−53 is the last number below 1.
     kept = np.clip(weight, -1000.0, SATURATED)

@@ -274,10 +274,7 @@ class Limits:
     def thresholds(self, usual: Thresholds) -> dict[str, float] | None:
         """Thresholds, as a specification takes them; ``None`` where none are asked for.
 
-        Parameters
-        ----------
-        usual
-            What one is where only the other is given, as far as that is possible.
+        Where only one is given, the other is the usual one as far as that is possible.
         """
         if self.match is None and self.possible is None:
             return None

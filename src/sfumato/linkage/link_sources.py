@@ -93,13 +93,7 @@ def without(text: pa.Array, missing: Sequence[str]) -> pa.Array:
 
 
 def check_encoding(text: pa.Array, subject: str, first_row: int) -> None:
-    """Refuse text that was written in one encoding and read in another, before it got here.
-
-    Parameters
-    ----------
-    first_row
-        Number of the first text's record, from 1.
-    """
+    """Refuse text that was written in one encoding and read in another; rows count from 1."""
     # As many bytes as characters: plain ASCII cannot be garbled, and most columns are.
     if not pc.any(pc.greater(pc.binary_length(text), pc.utf8_length(text))).as_py():
         return
@@ -116,13 +110,7 @@ def check_encoding(text: pa.Array, subject: str, first_row: int) -> None:
 
 @dataclass
 class Seen:
-    """What has been seen of a column; one of its values is kept, to see whether others differ.
-
-    Attributes
-    ----------
-    value
-        The first value.
-    """
+    """What has been seen of a column; its first value is kept, to see whether others differ."""
 
     filled: int = 0
     value: pa.Scalar | None = None
@@ -142,13 +130,7 @@ class Seen:
 def check_columns(
     mode: link_spec.Mode, columns: Sequence[str], sources: Sequence[tuple[str, dict[str, Seen]]]
 ) -> None:
-    """Refuse columns that no two records to be compared can agree or differ on.
-
-    Parameters
-    ----------
-    sources
-        Name of each source, and what was seen of the columns that it has.
-    """
+    """Refuse columns of the sources that no two records to be compared can agree or differ on."""
     # Records of different sources can agree only on what two sources have.
     needed = 2 if mode is link_spec.Mode.LINK_ONLY else 1
     if not any(seen for _, seen in sources) or not columns:
@@ -195,8 +177,6 @@ class Halves:
     beside
         Other direct identifiers, for people who look at a pair: name in the identifying half,
         and header.
-    analytic
-        Headers of the rest, with their names in the linked file.
     """
 
     compared: Mapping[str, tuple[str, ...]]
@@ -223,8 +203,6 @@ def separate(
         The specification's columns that it has: name and headers.
     schema
         What its columns are, where that is known.
-    renamed
-        Headers that the specification gives for each source, by column.
     """
     sensitive = set() if schema is None else {link_spec.sql_name(name) for name in schema.sensitive}
     used = {header for headers in compared.values() for header in headers}
@@ -310,13 +288,8 @@ def match_headers(
 ) -> dict[str, tuple[str, ...]]:
     """The headers of each column that a source has: one, or those that it is joined from.
 
-    A column's headers are those given for it, else its own name, else the one header that
-    differs from it in case, spaces and punctuation only.
-
-    Parameters
-    ----------
-    renamed
-        Headers that the specification gives, by column.
+    A column's headers are those given for it, else its own name, else the one header that differs
+    from it in case, spaces and punctuation only.
     """
     found: dict[str, tuple[str, ...]] = {}
     taken: set[str] = set()

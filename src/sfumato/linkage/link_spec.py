@@ -154,13 +154,7 @@ _TAKES: dict[str, tuple[set[ColumnKind], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a blocking rule.
-
-    Attributes
-    ----------
-    take
-        What is taken of its value, ``""`` for all.
-    """
+    """One part of a blocking rule, and what is taken of its value, ``""`` for all."""
 
     column: str
     take: str = ""
@@ -171,17 +165,9 @@ class Part:
 
 
 def parse_part(text: str) -> Part:
-    """A part from its text; what follows the last colon is taken of the value.
+    """A part from its text, such as ``"surname:4"``.
 
-    Parameters
-    ----------
-    text
-        Such as ``"surname:4"``.
-
-    Raises
-    ------
-    ValueError
-        If it names no column, or asks for something that there is not.
+    What follows the last colon is taken of the value.
     """
     # The last colon: a header may have one of its own.
     column, colon, take = text.rpartition(":")
@@ -202,13 +188,7 @@ def fits(part: Part, kind: ColumnKind) -> bool:
 
 
 def part_sql(part: Part, kind: ColumnKind, side: str = "") -> str:
-    """The part of a standardised value, as an expression of DuckDB's SQL.
-
-    Parameters
-    ----------
-    side
-        The record whose value it is, ``"l"`` or ``"r"``; none for that of a single table.
-    """
+    """The part of a value of record ``"l"`` or ``"r"``, or of a single table's, as DuckDB's SQL."""
     name, take = sql_name(part.column), part.take
     if kind is ColumnKind.FULL_NAME and take in {"first", "last"}:
         name, take = (given_of if take == "first" else surname_of)(name), ""
@@ -284,13 +264,7 @@ class ComparedColumn(_Frozen):
 
 
 class SetThresholds(_Frozen):
-    """Scores from which a pair is a possible match and a match, in [0, 1].
-
-    Attributes
-    ----------
-    lower, upper
-        Least score of a possible match, and of a match.
-    """
+    """Scores, in [0, 1], from which a pair is a possible match, and a match."""
 
     lower: Share
     upper: Share
@@ -500,10 +474,7 @@ class LinkSpec(_Frozen):
 def settings_of(text: str) -> dict[str, Any]:
     """Splink settings from JSON text.
 
-    Raises
-    ------
-    ValueError
-        If it is not JSON, no object, or has no link type.
+    A ValueError if it is no JSON, no object, or without link type.
     """
     try:
         settings = json.loads(text)
@@ -516,12 +487,9 @@ def settings_of(text: str) -> dict[str, Any]:
 
 
 def spec_of_settings(settings: Mapping[str, Any] | str, **fields: Any) -> LinkSpec:
-    """A specification that takes Splink settings as they are.
+    """A specification that takes Splink settings, or their JSON text, as they are.
 
-    Parameters
-    ----------
-    settings
-        The settings, or their JSON text. The mode and the id column are taken from them.
+    Mode and id column are taken from them.
     """
     text = settings if isinstance(settings, str) else json.dumps(settings)
     try:
@@ -560,15 +528,10 @@ def spec_error(error: ValidationError) -> InputError:
 
 
 def load_link_spec(path: str | os.PathLike[str]) -> LinkSpec:
-    """Read a linkage specification from a TOML file, or Splink settings from a JSON file.
+    """Read a linkage specification from a file `.toml`, or Splink settings from `.json`.
 
     The path of a table of nicknames is relative to the file, and so is that of Splink settings
     where ``splink`` is a path and not JSON.
-
-    Parameters
-    ----------
-    path
-        The file, `.toml` or `.json`.
     """
     file = Path(path)
     text = _read(file)
@@ -602,13 +565,10 @@ def link_spec_to_dict(spec: LinkSpec) -> dict[str, Any]:
 
 
 def dump_link_spec(spec: LinkSpec, notes: dict[str, str] | None = None) -> str:
-    """Write a specification as TOML text.
+    """Write a specification as TOML text, with notes as comments.
 
-    Parameters
-    ----------
-    notes
-        Comments by column or, for rules, by ``"blocking"`` and their number from 0; under the
-        empty text the one at the top.
+    Notes are by column or, for rules, by ``"blocking"`` and their number from 0; under the empty
+    text the one at the top.
     """
     notes = notes or {}
     document = tomlkit.document()
@@ -679,11 +639,8 @@ def columns_by_comparison(settings: dict[str, Any]) -> dict[str, frozenset[str]]
 def columns_in(sql: str, *, sided: bool) -> set[str]:
     """Names of the columns in a condition.
 
-    Parameters
-    ----------
-    sided
-        Whether names end in ``_l`` and ``_r``, as in comparisons; blocking rules have ``l.`` and
-        ``r.`` before them.
+    Sided names end in ``_l`` and ``_r``, as in comparisons; blocking rules have ``l.`` and ``r.``
+    before them.
     """
     sqlglot = needed("sqlglot")
     try:

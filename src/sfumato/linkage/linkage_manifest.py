@@ -127,13 +127,7 @@ def model_part(model: Model) -> dict[str, Any]:
 
 
 def checks_part(checks: Checks | None) -> dict[str, float]:
-    """What a manifest says of the pairs that were drawn for checks.
-
-    Parameters
-    ----------
-    checks
-        The pairs, where some were drawn.
-    """
+    """What a manifest says of the pairs that were drawn for checks, where some were."""
     if checks is None:
         return {}
     return {"half_width": checks.half_width, "match": checks.upper}

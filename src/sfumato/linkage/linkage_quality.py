@@ -102,12 +102,9 @@ LEAST = 5
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Strata of candidate pairs by score; arrays of shape (strata,), by ascending score.
+    """Strata of candidate pairs by ascending score, from ``low`` up to, but without, ``high``.
 
-    Attributes
-    ----------
-    low, high
-        A stratum holds the scores from ``low`` up to, but without, ``high``.
+    Arrays have shape (strata,).
     """
 
     low: Floats
@@ -187,13 +184,8 @@ def _strata(score: Floats, upper: float) -> tuple[Floats, Floats, Ints]:
 def weights(pairs: Ints, match: Bools, true: float, recall: float) -> tuple[Floats, Floats]:
     """What the share of true matches in each stratum moves in precision, and in recall.
 
-    With T true matches called a match and L others, R = T/(T + L) has the derivatives
-    (1 − R)/(T + L) in T and −R/(T + L) in L.
-
-    Parameters
-    ----------
-    recall
-        Share of those that are called a match.
+    With T true matches called a match and L others, recall R = T/(T + L) has the derivatives (1 −
+    R)/(T + L) in T and −R/(T + L) in L.
     """
     # P = Σ N_h p_h / N over the called strata: its derivative in p_h is N_h / N.
     called = max(int(pairs[match].sum()), 1)
@@ -258,8 +250,6 @@ def checked_quality(
         The strata; the sizes that were really checked may differ from the plan's.
     score
         Score of each checked pair; shape (checked,).
-    match
-        Whether its two records are one person's.
     """
     stratum = plan.stratum(score)
     size = np.bincount(stratum, minlength=len(plan.pairs))
@@ -336,13 +326,8 @@ class Checks:
 class Checked:
     """What the answers say, once some of every stratum of scores have one.
 
-    Attributes
-    ----------
-    drawn, answered
-        Number of pairs drawn, and of those that somebody decided.
-    quality
-        Precision and recall of the matches by score, with 95 % intervals; ``None`` until every
-        stratum has an answer.
+    Until then there is no quality (precision and recall of the matches by score, with 95 %
+    intervals).
     """
 
     drawn: int
@@ -353,13 +338,7 @@ class Checked:
 def draw_pairs(
     pairs: Pairs, probability: Floats, upper: float, half_width: float, rng: np.random.Generator
 ) -> Ints:
-    """Numbers of the pairs to check: as few as give intervals as narrow as wanted.
-
-    Parameters
-    ----------
-    half_width
-        Wanted half width of both 95 % intervals, in (0, 0.5).
-    """
+    """Numbers of the pairs to check: as few as give 95 % intervals of the wanted half width."""
     plan = plan_checks(pairs.score, upper, half_width, probability=probability)
     return draw_checks(plan, pairs.score, rng)
 

@@ -45,8 +45,6 @@ class Found(ABC):
     ----------
     pairs
         Their candidate pairs; the id of the first one is ``p1``.
-    settled
-        Outcomes, decisions, persons by number, and the errors to be expected.
     person_ids
         The persons' ids, and what became of the persons of an earlier linkage.
     linked_schema
@@ -684,13 +682,7 @@ _SPEC_HEADER = "# What was linked, and how. --spec takes this file.\n"
 
 
 def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False) -> None:
-    """Refuse a folder that a linkage must not be written to, before any work starts.
-
-    Parameters
-    ----------
-    answered
-        Whether the linkage to be written holds the answers that the folder may hold.
-    """
+    """Refuse a folder that a linkage, with its answers or without, must not be written to."""
     check_target_folder(folder)
     path = Path(folder)
     if not path.is_dir() or not any(path.iterdir()):
@@ -717,10 +709,7 @@ def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False
 def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Path], None]) -> Path:
     """Write pairs, persons, the linked file and the manifest of any linkage.
 
-    Parameters
-    ----------
-    folder
-        Where; made if it does not exist. Other files in it are kept.
+    The folder is made if it does not exist; other files in it are kept.
     """
     with atomic_folder(folder) as place:
         for name, table in (
@@ -742,13 +731,7 @@ def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Pa
 
 
 def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None:
-    """Write what each column of the linked file is.
-
-    Parameters
-    ----------
-    folder
-        Where it will be; files that the schema names are named from there.
-    """
+    """Write what each column of the linked file is; its files are named from where it will be."""
     moved = linked.schema.with_files(lambda path: _beside(path, folder))
     text = dump_schema(moved, linked.notes)
     write_text(place / linkage_files.LINKED_SCHEMA, _LINKED_HEADER + text)

@@ -90,10 +90,7 @@ _PROVENANCE = "\0source"
 class Analytic:
     """What is analysed of each record, and no identifier.
 
-    Attributes
-    ----------
-    quasi_identifiers
-        Those of them that were compared, too: name and kind.
+    Quasi-identifiers that were compared, too, have name and kind.
     """
 
     record: np.ndarray
@@ -190,13 +187,7 @@ def sources_alone(records: Records) -> Analytic:
 
 
 def stacked(parts: Sequence[pa.Table]) -> pa.Table:
-    """Tables under each other: the union of their columns, in the order in which they come.
-
-    Parameters
-    ----------
-    parts
-        The tables.
-    """
+    """Tables under each other: the union of their columns, in the order in which they come."""
     names = dict.fromkeys(name for part in parts for name in part.column_names)
     columns = {}
     for name in names:
@@ -252,13 +243,7 @@ def linked_table(analytic: Analytic, ids: pa.Array, secret: Secret) -> pa.Table:
 
 
 def linked_names(columns: list[str]) -> list[str]:
-    """Names of the linked file's columns: the person, the source, and the rest as it is.
-
-    Parameters
-    ----------
-    columns
-        Names of the analytic columns, the source first.
-    """
+    """Names of the linked file's columns: the person, the source, and the rest as it is."""
     rest = columns[1:]
     return [*(link_sources.free_name(each, rest) for each in (PERSON, SOURCE)), *rest]
 
@@ -297,8 +282,6 @@ def name_persons(
 
     Parameters
     ----------
-    secret
-        What random ids come from.
     key
         Secret for keyed ids; random ones without it.
     previous
@@ -355,13 +338,7 @@ _KINDS = {ColumnKind.DATE: Kind.NUMERIC, ColumnKind.NUMBER: Kind.NUMERIC}
 
 @dataclass(frozen=True)
 class LinkedSchema:
-    """The schema of the linked file.
-
-    Attributes
-    ----------
-    notes
-        Why, by column, where it was proposed.
-    """
+    """The schema of the linked file, and why, by column, where it was proposed."""
 
     schema: Schema
     notes: dict[str, str]
@@ -519,10 +496,7 @@ def _given(
 def declare(analytic: Analytic, schema: Schema | None) -> tuple[Analytic, LinkedSchema]:
     """What is analysed, without columns that number a person, and what its columns are.
 
-    Parameters
-    ----------
-    schema
-        What the sources' columns are, where that is known.
+    What is known of the sources' columns counts.
     """
     names = linked_names(analytic.columns.column_names)
     person = pa.chunked_array([pa.array(analytic.record)])
@@ -554,11 +528,6 @@ def attach(
 
     A row has what its table says, and of other columns what the record has. A record without rows
     is left out, and so are identifying columns. A source without such a table stays as it is.
-
-    Parameters
-    ----------
-    tables
-        By source: the table, with the specification's id column.
     """
     if not set(tables) <= set(records.sources):
         raise InputError(

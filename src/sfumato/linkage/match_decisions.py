@@ -41,8 +41,6 @@ class Decisions:
         From -3 (different, high confidence) to 3 (same, high confidence), never 0.
     time
         Microseconds since 1970.
-    withdrawn
-        Whether the answer was taken back.
     """
 
     left: Ints
@@ -66,12 +64,9 @@ class Decisions:
 
 
 def read_decisions(path: Path, pairs: Pairs) -> Decisions:
-    """Read decisions.parquet; other columns than those of the contract are not opened.
+    """Read decisions.parquet (pair, worker, answer, time, withdrawn).
 
-    Parameters
-    ----------
-    path
-        The file: pair, worker, answer, time, withdrawn.
+    Other columns are not opened.
     """
     columns = _columns(path)
     for name, column in columns.items():
@@ -93,12 +88,7 @@ def read_decisions(path: Path, pairs: Pairs) -> Decisions:
 def renumbered(decisions: Decisions, number: Ints) -> Decisions:
     """The same answers about records that have new numbers, as after an incremental run.
 
-    Parameters
-    ----------
-    decisions
-        Answers that name records by their old numbers.
-    number
-        New number of each old record, -1 where it is gone; answers about those are left out.
+    Answers about records that are gone, -1, are left out.
     """
     left, right = number[decisions.left], number[decisions.right]
     # An answer about a record that is gone says nothing of any other.
@@ -208,17 +198,7 @@ DIFFERENT = -1
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """The answers that count; arrays of shape (votes,), ascending by verdict.
-
-    Attributes
-    ----------
-    verdict
-        Number of the verdict.
-    worker
-        Number of who gave it, among the workers.
-    same
-        Whether it says one person.
-    """
+    """The answers that count; arrays of shape (votes,), ascending by verdict."""
 
     verdict: Ints
     worker: Ints
@@ -241,8 +221,6 @@ class Verdicts:
     confidence
         Size of the mean answer: 1 low, 2 medium, 3 high; 0 where undecided. Once answers are
         weighed, the log odds that they speak with instead.
-    workers
-        Number of workers whose answer counts.
     """
 
     left: Ints

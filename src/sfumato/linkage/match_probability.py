@@ -138,8 +138,6 @@ def fit_relations(
     ----------
     settings
         Splink settings with what the levels say; u is that of random pairs, matches among them.
-    equal
-        How often the records have equal values.
     known
         Whether m and u are those of a model fitted before: then they are kept.
 

@@ -34,12 +34,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Whose records are linked. A record's number counts through the sources in their order.
+    """Whose records are linked.
 
-    Attributes
-    ----------
-    ids
-        Per source, the id of each of its records, as text and distinct within the source.
+    A record's number counts through the sources in their order. The ids of each source are text and
+    distinct within it.
     """
 
     sources: tuple[str, ...]
@@ -249,12 +247,8 @@ def calibrated_by_answers(score: Floats, evidence: Floats) -> Calibration:
 
     By expectation maximisation (Dempster, Laird and Rubin 1977, JRSS B 39:1-38): the label of a
     pair is as likely as what is fitted and its answers say together, and the fit is that to those.
-
-    Parameters
-    ----------
-    evidence
-        Log odds that the answers about each pair speak with, positive for one person; shape
-        (pairs,).
+    The evidence is the log odds of the answers about each pair, positive for one person; shape
+    (pairs,).
     """
     fitted = calibrate(score, evidence > 0)
     likely = fitted(score)
@@ -339,11 +333,7 @@ class Curve:
 def curve(score: Floats, probability: Floats | None = None) -> Curve:
     """Expected errors at every threshold: O(P log P).
 
-    Parameters
-    ----------
-    probability
-        Probability that each pair is a match, not falling as the score rises, where it is
-        known better than the score says (see `calibrate`).
+    The probability of a pair does not fall as the score rises (see `calibrate`).
     """
     probability = score if probability is None else probability
     distinct, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
@@ -370,10 +360,6 @@ class Workload:
         Number of pairs of each outcome; the possible matches are what people have to look at.
     false_matches
         Expected number of pairs called a match that are none.
-    missed_matches
-        Expected number of true matches called a non-match.
-    found_in_review
-        Expected number of true matches among the possible matches.
     false_match_rate
         Expected share of false ones among the pairs called a match; 0 where there is none.
     missed_match_rate
@@ -391,13 +377,7 @@ class Workload:
 
 
 def workload(score: Floats, thresholds: Thresholds, probability: Floats | None = None) -> Workload:
-    """How many pairs people will have to look at, and how many errors are expected beside.
-
-    Parameters
-    ----------
-    probability
-        As for `curve`.
-    """
+    """How many pairs people will have to look at, and how many errors are expected beside."""
     probability = score if probability is None else probability
     match, non_match = score >= thresholds.upper, score < thresholds.lower
     matches, non_matches = int(np.count_nonzero(match)), int(np.count_nonzero(non_match))
@@ -453,14 +433,7 @@ def threshold_table(
 ) -> list[ThresholdRow]:
     """Expected precision, recall and pairs for review at each threshold, ascending.
 
-    Parameters
-    ----------
-    thresholds
-        Scores from which pairs would be called matches.
-    lower
-        Least score of a pair that people look at.
-    probability
-        Probability of each pair, where labels have corrected it (see `calibrate`).
+    Labels may have corrected the probability of a pair (see `calibrate`).
     """
     at = curve(score, probability)
     above = np.append(at.above, 0)

@@ -231,8 +231,6 @@ def refit_m(
     ----------
     evidence
         Match weight of each candidate pair without the prior, in bits.
-    lost
-        Expected number of true matches that are no candidate pairs.
     """
     # Every n-th pair in the order of the records is as good as a random draw, and the same each
     # time.
@@ -297,8 +295,6 @@ def fit_and_score(
     engine
         Where candidate pairs are made, compared and scored. Values are standardised, and the
         model and what blocking has lost are estimated, by DuckDB on this machine in either case.
-    progress
-        Told how far the work is, stage by stage.
 
     Returns
     -------

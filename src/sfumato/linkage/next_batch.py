@@ -52,8 +52,6 @@ class Batch:
         Number of its pairs, those of batches before that nobody has answered among them.
     again
         Number of its pairs that were answered before, for another clerk to answer.
-    reviewed
-        What answers so far say of the persons.
     """
 
     pairs: int
@@ -95,8 +93,6 @@ def next_batch(
     ----------
     output
         Where the batch goes; a new or empty folder.
-    wanted
-        How many pairs, and how sure the persons are to be.
     """
     _check_output(Path(output))
     progress("draw", 0.0)
@@ -147,10 +143,7 @@ def _stream(seed: int, number: int) -> np.random.Generator:
 def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earlier, Ints, Reviewed]:
     """Draw a batch: the linkage with its pairs, their numbers, and what answers so far say.
 
-    Parameters
-    ----------
-    size
-        Number of pairs, those of batches before that nobody has answered among them.
+    Pairs of batches before that nobody has answered are among them.
     """
     rng = _stream(earlier.manifest.review["seed"], number).spawn(1)[0]
     sample = earlier.reviewed

@@ -35,12 +35,9 @@ RARITY_STEP = 0.2
 class Patterns:
     """The distinct patterns of agreement of some pairs; arrays of shape (patterns,).
 
-    Attributes
-    ----------
-    code
-        By comparison, the level: -1 where a value is missing, 0 for entirely different. Where the
-        frequency of equal values counts, they are above the highest level by how rare they are,
-        in steps.
+    Codes are levels by comparison: -1 where a value is missing, 0 for entirely different. Where the
+    frequency of equal values counts, they are above the highest level by how rare they are, in
+    steps.
     """
 
     code: Mapping[str, npt.NDArray[np.int16]]
@@ -54,13 +51,7 @@ class Patterns:
 
 
 def rarity(count: Floats) -> npt.NDArray[np.int16]:
-    """How rare a value is that so many records have, in steps; 0 where none has.
-
-    Parameters
-    ----------
-    count
-        Number of records with each record's value; shape (records,).
-    """
+    """How rare a value is that so many records have, in steps; 0 where none has."""
     valued = max(int(np.count_nonzero(count)), 1)
     return np.round(np.log(valued / np.maximum(count, 1.0)) / RARITY_STEP).astype(np.int16)
 
@@ -74,11 +65,6 @@ class CandidatePairs:
     """The pairs that blocking rules make, in the database.
 
     ``within`` is the share of the pairs within sources that are looked at.
-
-    Parameters
-    ----------
-    database
-        Where they are made and compared.
     """
 
     def __init__(

@@ -112,12 +112,8 @@ def at_one_rate(number: Floats, whole: Floats) -> float:
     """Let twins, and two of one name, live in a household as often within sources as across them.
 
     Matches are more often across: so what is common in both is no error. Gives how much that tells:
-    from 0, where matches are as frequent in all groups, or there is but one, to 1.
-
-    Parameters
-    ----------
-    number
-        Pairs of each relation by group; changed.
+    from 0, where matches are as frequent in all groups, or there is but one, to 1. The number of
+    pairs of each relation by group is changed.
     """
     homes = number[:, HOUSEHOLD]
     usual = whole * homes.sum() / whole.sum()
@@ -148,8 +144,6 @@ def namesakes_at_one_rate(number: Floats, whole: Floats, once: Bools) -> None:
     ----------
     number
         Pairs of each relation by group; changed.
-    whole
-        All pairs of records by group.
     once
         Groups in which no pair is of one person, as somebody has declared.
     """

@@ -156,8 +156,6 @@ def inferred_persons(
         Whether the score of each pair makes it a match; shape (pairs,).
     limited
         Source of each record where it has at most one record per person, else -1.
-    cut
-        Probability from which two records are one person's.
     lost, hidden
         Expected number of matches that are no candidate pairs, and how many of them are within
         sources.
@@ -355,13 +353,7 @@ def _chains(neighbours: _Neighbours, start: int, ends: set[int]) -> dict[int, tu
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Records of several old persons have become one person's.
-
-    Attributes
-    ----------
-    of
-        The old persons, ascending.
-    """
+    """Records of several old persons, ascending, have become one person's."""
 
     person: int
     of: tuple[int, ...]
@@ -369,13 +361,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The records of one old person have become several persons'.
-
-    Attributes
-    ----------
-    into
-        The persons whose records they are now, ascending.
-    """
+    """The records of one old person have become several persons', ascending."""
 
     person: int
     into: tuple[int, ...]
@@ -419,8 +405,6 @@ def follow(previous: Ints, now: Integers, *, next_id: int = 0) -> Followed:
     ----------
     previous
         Id of the old person of each record, -1 for a new record; shape (records,).
-    now
-        Number of each record's person as found now.
     next_id
         New persons take ids from this one up, if it is above all old ones: set it where ids
         have been given to persons that are no longer there.
@@ -533,8 +517,6 @@ class Settled:
         Probability of each pair, corrected by decisions where there are enough, else its score.
     calibrated
         Number of decided pairs that corrected it; 0 where none did.
-    workload
-        Pairs of each outcome by score, and the errors to be expected.
     quality
         Expected precision and recall of the pairs that the score calls a match.
     """

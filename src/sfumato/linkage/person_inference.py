@@ -88,8 +88,6 @@ class Inferred:
         The same in partitions drawn; shape (draws, records).
     source
         The source of each record; shape (records,).
-    quality
-        Over all pairs of records.
     across, within
         Over the pairs of two sources, and of one; ``None`` where only one source is there, or
         where no person is expected to have two records of one.
@@ -112,13 +110,7 @@ class Inferred:
         return self.quality if self.across is None else self.across
 
     def of(self, label: Integers) -> Inferred:
-        """Other persons, held against the same draws.
-
-        Parameters
-        ----------
-        label
-            A number of the person of each record; shape (records,).
-        """
+        """Other persons, by a number for each record's, held against the same draws."""
         own = np.unique(label, return_inverse=True)[1].astype(np.int32)
         qualities = _expected(own, self.draws, _records_of(self.source), self.beyond)
         return Inferred(own, self.draws, self.source, self.beyond, *qualities, self.weighed)
@@ -158,8 +150,6 @@ def infer_persons(
         Source of each record where it has at most one record per person, else -1.
     verdicts
         What people answered: evidence, as `_with_answers` weighs it.
-    cut
-        Probability from which two records are joined.
     lost
         Expected number of matches that are no candidate pairs, and how many of them are within
         sources, between which alone pairs were looked for.
@@ -272,10 +262,6 @@ class _Touched:
         Their records, ascending.
     number
         Number of each record among these, -1 for all others.
-    edge
-        Numbers of their edges.
-    left, right
-        Ends of these, as numbers of records among these.
     component
         A number of each answer's; shape (verdicts,).
     """
@@ -330,8 +316,6 @@ def _beyond(
         As `_doubts` has them.
     score
         Of each pair, 0 where a draw may join it.
-    within
-        Whether its records are of one source.
     lost
         Number of matches that are no candidate pairs, and of those that are within sources.
     """
@@ -508,12 +492,8 @@ def _expected(
 ) -> tuple[Quality, Quality | None, Quality | None]:
     """Precision and recall of the persons against each draw, and their spread.
 
-    Over all pairs, those across sources and those within one, as `Inferred` has them.
-
-    Parameters
-    ----------
-    records
-        Number of records of each node, by source; shape (nodes, sources).
+    Over all pairs, those across sources and those within one, as `Inferred` has them. The records
+    of each node, by source, have shape (nodes, sources).
     """
     one, two, _ = _together(label[np.newaxis], records.sum(axis=1))
     together = [label[one] == label[two], *(draw[one] == draw[two] for draw in draws)]

@@ -84,10 +84,7 @@ class Inspection:
 def inspect_linkage(earlier: Earlier, most: int) -> Inspection:
     """Look at the persons that a linkage has written.
 
-    Parameters
-    ----------
-    most
-        Largest persons, and bridges, at most.
+    At most so many of the largest persons, and of bridges, are named.
     """
     settled = settled_again(earlier, earlier.answers)[0]
     once = {*earlier.spec.one_per_source, *earlier.model.once}
@@ -106,8 +103,6 @@ def inspect_persons(
     ----------
     once
         Sources that hold each person at most once.
-    unmet
-        Number of decisions that gave way.
     most
         Largest persons, and bridges, at most.
     """
@@ -199,13 +194,7 @@ def _bridges(left: Ints, right: Ints) -> list[tuple[int, int]]:
 
 
 def shown_values(earlier: Earlier, inspection: Inspection) -> pa.Table | None:
-    """The identifying attributes of the largest persons' records, person by person.
-
-    Parameters
-    ----------
-    inspection
-        What was found; its largest persons are shown.
-    """
+    """The identifying attributes of the inspection's largest persons' records, person by person."""
     if earlier.identifying is None:
         return None
     table = pq.read_table(earlier.identifying)

@@ -24,13 +24,7 @@ COLUMNS = ("pair", "source_l", "id_l", "source_r", "id_r", "score", "outcome")
 
 
 def pair_ids(number: Ints) -> pa.Array:
-    """Ids of pairs: ``p1`` for the first one.
-
-    Parameters
-    ----------
-    number
-        Their numbers from 0.
-    """
+    """Ids of pairs, numbered from 0: ``p1`` for the first one."""
     text = pa.array(number + 1).cast(pa.string())
     return pc.binary_join_element_wise("p", text, "")
 
@@ -196,12 +190,8 @@ SOURCE, ID = "source", "id"
 def identifying_file(opened: Opened) -> pa.Buffer:
     """A Parquet file of all records: source, id, and the attributes that a review may show.
 
-    It is streamed and stays compressed, as only a folder that is written needs it.
-
-    Parameters
-    ----------
-    opened
-        The tables; only their identifying halves are read.
+    Only identifying halves are read. It is streamed and stays compressed, as only a folder that is
+    written needs it.
     """
     names: dict[str, str] = {}
     for half in opened.identifying:
@@ -219,13 +209,7 @@ def identifying_file(opened: Opened) -> pa.Buffer:
 
 
 def write_identifying(given: pa.Buffer | Path, path: Path) -> None:
-    """Write the file, readable by its owner only.
-
-    Parameters
-    ----------
-    path
-        Where.
-    """
+    """Write the file, readable by its owner only."""
     with atomic_path(path) as temporary:
         if isinstance(given, Path):
             shutil.copyfile(given, temporary)

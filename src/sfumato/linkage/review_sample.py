@@ -46,12 +46,7 @@ _TRIES = 50
 class Wider:
     """Pairs that agree in columns no rule demands together: how many, and some at random.
 
-    Attributes
-    ----------
-    size
-        Number of pairs that agree in two columns, in three, and so on; by sampling.
-    left, right, columns
-        Some at random, and in how many columns they agree.
+    The size is their number by sampling: that agree in two columns, in three, and so on.
     """
 
     size: Ints
@@ -71,8 +66,6 @@ class Asked:
         Number of the batch, from 1.
     probability
         The chance that it had to be in that batch, given those before.
-    foretold
-        The rate of matches that was expected of such pairs then.
     """
 
     pair: Ints
@@ -133,8 +126,6 @@ class ReviewSample:
         How many times as wrong as usual the model's log odds may be.
     limited
         Source of each record where it has at most one record per person, else -1.
-    lost
-        Expected number of matches that no rule brought together.
     """
 
     records: Records
@@ -249,10 +240,7 @@ class ReviewSample:
     ) -> tuple[Ints, Ints, Ints, Floats, Floats]:
         """The next batch: both records, stratum, chance and what is foretold of each pair.
 
-        Parameters
-        ----------
-        size
-            Number of pairs wanted; fewer where fewer are left.
+        It has fewer pairs than wanted where fewer are left.
         """
         free, left = self.left(asked, verdicts)
         matches = np.arange(self.strata) == CHAINED
@@ -354,8 +342,6 @@ def wider_blocks(
         Of each column a number for each record's value, -1 where it is missing.
     limited
         Source of each record where it has at most one record per person, else -1.
-    within
-        Whether two records of one source are compared.
     bits
         Match weight of each column where it agrees, and where not.
     """

@@ -57,8 +57,6 @@ class Learned:
         Share of the answers that are taken to be wrong.
     clerks
         The same by clerk and kind of pair, the worst first.
-    twice
-        Number of pairs that two workers or more answered, which tell it.
     inferred
         Whether partitions were drawn; scores alone are too sure of relatives for 200 answers to
         mend them.
@@ -278,8 +276,6 @@ class _Unknown:
         Number of pairs of each that are within a person, and that are not.
     cell
         Cell of each of the linkage's pairs, -1 where it is known.
-    likely
-        Probability of each pair by draws or score.
     foretold
         Mean of those in the cell of each pair, which is what an answer is held against.
     missed

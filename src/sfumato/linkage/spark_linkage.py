@@ -40,13 +40,7 @@ _NAMES = {
 
 
 def spark_sql(sql: str) -> str:
-    """A query or condition of DuckDB in Spark's SQL.
-
-    Parameters
-    ----------
-    sql
-        The text; ``ELSE``, the last level of a comparison, stays.
-    """
+    """A query or condition of DuckDB in Spark's SQL; ``ELSE``, a comparison's last level, stays."""
     if sql.strip().upper() == "ELSE":
         return sql
     sqlglot = needed("sqlglot")
@@ -68,13 +62,7 @@ def spark_sql(sql: str) -> str:
 
 
 def spark_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Splink settings with all SQL in them as Spark's.
-
-    Parameters
-    ----------
-    settings
-        Settings with the SQL of DuckDB; they are left as they are.
-    """
+    """Splink settings with all SQL in them, DuckDB's, as Spark's; the given ones stay."""
     rules = settings["blocking_rules_to_generate_predictions"]
     return {
         **{key: value for key, value in settings.items() if key != "sql_dialect"},
@@ -108,13 +96,7 @@ _PLAIN = ("Column", "Identifier", "EQ", "NEQ", "And", "Or", "Not", "Is", "Null",
 
 @dataclass(frozen=True)
 class Levels:
-    """The levels of one comparison as a function of its columns.
-
-    Attributes
-    ----------
-    query
-        What DuckDB is asked of a table ``pairs`` with these columns: the place of the level.
-    """
+    """The levels of one comparison as a function of its columns, by a query of table ``pairs``."""
 
     name: str
     columns: tuple[str, ...]
@@ -184,12 +166,8 @@ def _database() -> duckdb.DuckDBPyConnection:
 def as_functions(settings: dict[str, Any]) -> tuple[dict[str, Any], tuple[Levels, ...]]:
     """Splink settings whose conditions ask a function for the level, and the functions.
 
-    Conditions that mean the same in every SQL, such as that two columns are equal, stay.
-
-    Parameters
-    ----------
-    settings
-        Settings with the SQL of DuckDB; they are left as they are.
+    The given settings have the SQL of DuckDB, and stay as they are. Conditions that mean the same
+    in every SQL, such as that two columns are equal, stay.
     """
     comparisons, functions = [], []
     for number, comparison in enumerate(settings["comparisons"]):
@@ -281,13 +259,7 @@ def _is_folder(path: str) -> bool:
 
 
 def runs_sfumato(session: SparkSession) -> bool:
-    """Whether the executors' Python has sfumato and DuckDB.
-
-    Parameters
-    ----------
-    session
-        The session; the answer is kept for its application.
-    """
+    """Whether the executors' Python has sfumato and DuckDB, kept for the session's application."""
     application = str(session.sparkContext.applicationId)
     # A trial starts Python on the executors: once for each application.
     if application not in _ANSWERS:

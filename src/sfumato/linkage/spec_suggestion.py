@@ -62,13 +62,7 @@ _OF_FULL = {"first": 0.78, "last": 0.82}
 
 @dataclass(frozen=True)
 class Atom:
-    """A part that rules can be made of.
-
-    Attributes
-    ----------
-    agrees
-        Whether it agrees in each imagined match; shape (matches,).
-    """
+    """A part that rules can be made of, and whether it agrees in each match; shape (matches,)."""
 
     part: link_spec.Part
     agrees: Bools
@@ -135,14 +129,7 @@ MISSING = np.uint64(0)
 
 @dataclass(frozen=True)
 class Sampled:
-    """The parts of a sample of one source.
-
-    Attributes
-    ----------
-    codes
-        Code of each part of each record in the sample, 0 where it is missing; shape
-        (parts, records).
-    """
+    """The parts of a sample of one source: codes, 0 where missing; shape (parts, records)."""
 
     rows: int
     codes: Codes
@@ -316,13 +303,9 @@ _MOST_LOST = 0.3
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A proposed specification.
+    """A proposed specification; notes say why, by column and rule, and ask.
 
-    Attributes
-    ----------
-    notes
-        Why, by column and rule, and questions, as `dump_link_spec` takes them; without values of
-        the data.
+    `dump_link_spec` takes them; they have no values of the data.
     """
 
     spec: link_spec.LinkSpec

@@ -48,13 +48,7 @@ def spaced_sql(text: str) -> str:
 
 
 def not_repeated_sql(text: str, length: int) -> str:
-    """A text, missing where it is one character again and again: 0000000, 9999999.
-
-    Parameters
-    ----------
-    length
-        Length from which that means that nobody knew it.
-    """
+    """A text, missing where it is one character again and again: 0000000, 9999999."""
     repeated = f"replace({text}, left({text}, 1), '') = ''"
     return f"CASE WHEN length({text}) >= {length} AND {repeated} THEN NULL ELSE {text} END"
 
@@ -294,10 +288,7 @@ def surname_in_full_sql(name: str) -> str:
 def read_nicknames(path: Path) -> pa.Table:
     """Read a CSV file of two columns, nickname and name; a header is taken for a pair of names.
 
-    Returns
-    -------
-    pyarrow.Table
-        Columns ``nickname`` and ``name``; each nickname once, with the first name given for it.
+    Each nickname stands once, with the first name given for it.
     """
     subject = f"file of nicknames {path.name}"
     names: dict[str, str] = {}

@@ -65,10 +65,7 @@ def released_axis(attribute: Attribute, person: Codes) -> Axis:
 def sensitive_axis(column: CodedColumn, kept: Bools, class_of: Codes) -> Axis:
     """A sensitive column, which is released as it is: its frequent values, and all others as one.
 
-    Parameters
-    ----------
-    kept
-        Which records are released; shape (records,).
+    Which records are released has shape (records,).
     """
     counts = np.bincount(column.codes[column.codes != MISSING], minlength=column.domain.size)
     frequent = np.argsort(-counts, kind="stable")[: MOST_VALUES - 1]
@@ -87,11 +84,6 @@ def table_distance(axes: Sequence[Axis], sizes: Ints) -> float:
 
     A record that is not released counts as lost. Of one column alone, that of its distribution.
     O(d² · classes · bars²) for d columns.
-
-    Parameters
-    ----------
-    sizes
-        Number of released records of each class; shape (classes,).
     """
     if not axes:
         return 0.0

@@ -166,13 +166,7 @@ def anonymize(
 def _earlier(
     given: release_options.Circumstances, promises: Sequence[Any], options: Iterable[str]
 ) -> Earlier:
-    """The file of a series that is continued, of which promises, options and secret are taken.
-
-    Raises
-    ------
-    InputError
-        If one of these is given beside, or it is no file of a series.
-    """
+    """The file of a series that is continued, of which promises, options and secret are taken."""
     circumstances = {each.name for each in declaration.declared(release_options.Circumstances)}
     own = {
         "population": given.population,
@@ -244,10 +238,7 @@ def _of_series(
 def _check_one_each(table: Table) -> None:
     """Refuse a snapshot with several records of a person.
 
-    Raises
-    ------
-    InputError
-        If there are any: numbers of records that change would tell people apart.
+    Numbers of records that change would tell people apart.
     """
     if table.records > table.persons:
         raise InputError(
@@ -266,13 +257,7 @@ def _check_of_series(
     engine: declaration.Engine,
     schema: Schema,
 ) -> None:
-    """Refuse what classes that last do not go with.
-
-    Raises
-    ------
-    InputError
-        If there is such a thing.
-    """
+    """Refuse what classes that last do not go with."""
     if given.period is not None:
         following(given.period)
         if options.series is None:
@@ -330,13 +315,7 @@ def _of_plan(
     progress: declaration.Progress,
     plan: Plan,
 ) -> Release:
-    """The release of another plan than that of a manifest.
-
-    Raises
-    ------
-    InputError
-        If what is asked for does not go together.
-    """
+    """The release of another plan than that of a manifest."""
     check_asked(table.schema, plan.promises, plan.options, pseudonym_key=secrets.key)
     check_table(table, plan.options, plan.promises)
     asked = replace(manifest, constraints=plan.promises, options=plan.options)
@@ -410,12 +389,7 @@ def check_asked(
 ) -> None:
     """Refuse what no data could make right, before any is read.
 
-    Parameters
-    ----------
-    population, pseudonym_key
-        As in `anonymize`.
-    limited
-        Whether limits are promised, which need no promise beside them.
+    Promised limits need no promise beside them.
     """
     if not limited or constraints:
         check_constraints(schema, constraints, options.known_columns)
@@ -622,13 +596,7 @@ def _check_names(table: Table | SparkTable, options: release_options.Options) ->
 
 
 def _check_keywords(options: Iterable[str]) -> None:
-    """Refuse a keyword for a promise, by its name or that of what it takes, and say what to write.
-
-    Raises
-    ------
-    InputError
-        If a keyword is no option, but the name of a promise or of one of its parameters.
-    """
+    """Refuse a keyword for a promise, by its name or what it takes, and say what to write."""
     known = declaration.declared(release_options.Options, release_options.Circumstances)
     for name in {*options} - {each.name for each in known}:
         meant = [
@@ -650,13 +618,7 @@ def check_constraints(
     constraints: Sequence[promise.Constraint | promise.Budget],
     known: Sequence[str] = (),
 ) -> None:
-    """Refuse promises that a schema leaves nothing for.
-
-    Parameters
-    ----------
-    known
-        Columns that are known as events beside those of the schema.
-    """
+    """Refuse promises that a schema, and columns known as events beside it, leaves nothing for."""
     check_schema(schema)
     if not constraints:
         raise InputError(

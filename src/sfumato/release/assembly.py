@@ -109,8 +109,6 @@ def assemble(
         The pseudonym of each person; ``None`` without a person column.
     order
         The records in the order in which they leave.
-    cells
-        The columns of events that say less than they did.
     households
         The pseudonym of each record's household; ``None`` where none is shown.
     """
@@ -185,13 +183,7 @@ def fingerprint(table: Table) -> bytes:
 
 
 def pseudonyms_of(ids: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
-    """The keyed pseudonym of each id: of its bytes, or of the text that it prints as.
-
-    Parameters
-    ----------
-    ids
-        Ids of any type that a person column may have.
-    """
+    """The keyed pseudonym of each id: of its bytes, or of the text that it prints as."""
     if pa.types.is_floating(ids.type):
         ids = pc.add(ids, pa.scalar(0.0, ids.type))  # -0.0 and 0.0 are one person
     if not is_bytes(ids.type):
@@ -234,8 +226,6 @@ def make_release(
         What protects people; fresh when not given.
     original
         The dataframe that the file was passed in as; ``None`` for a path.
-    earlier
-        The file of a series that this one continues.
 
     Raises
     ------
@@ -632,12 +622,9 @@ def _region(table: Table) -> Table:
 
 
 def person_offsets(table: Table, secrets: Secrets, most: int) -> Ints:
-    """The days by which each person's dates are moved: keyed ones where there is a key.
+    """The days, at most so many either way, by which a person's dates are moved.
 
-    Parameters
-    ----------
-    most
-        Days by which dates are moved at most, either way.
+    They are keyed if there is a key.
     """
     span = 2 * most + 1
     if secrets.key is None or table.schema.person is None:
@@ -722,8 +709,6 @@ class _Generalised:
         What coarser numbers of records cost; ``None`` where they stay as they are.
     protection
         What is written of events; ``None`` where nothing is promised about them.
-    series
-        What became of the classes of a series that goes on.
     """
 
     draft: Draft
@@ -855,11 +840,7 @@ def _remaining(
     """What remains after capping and, where the constraints need it, suppression.
 
     The persons are alone in a list, so that who takes them out is the only one to hold them.
-
-    Raises
-    ------
-    ConstraintsNotMetError
-        If what remains still breaks a constraint.
+    ConstraintsNotMetError if what remains still breaks a constraint.
     """
     rows = np.arange(table.records)
     part = table

@@ -54,10 +54,6 @@ class CountLoss:
         ``drop`` or ``split``.
     m
         How many persons share each number.
-    persons_affected
-        Persons who lost records, or who have several pseudonyms.
-    ids_added
-        Pseudonyms beyond one per person.
     links_lost
         Of the pairs of records of one person, the share that no longer can be seen to be one
         person's: left out, or under two pseudonyms.

@@ -151,13 +151,7 @@ class _Told:
 def cell_words(
     form: str, kind: Kind, columns: str, *, has_hierarchy: bool, ends: str | None = Ends.TIGHT
 ) -> str:
-    """What a cell of a generalised column shows of its class.
-
-    Parameters
-    ----------
-    columns
-        What is said of the two columns that hold the ends of a range.
-    """
+    """What a cell of a generalised column shows of its class, and the ends of a range in two."""
     categorical = kind is Kind.CATEGORICAL
     if form == Form.SET and (ends == Ends.TIGHT or kind is not Kind.NUMERIC):
         if ends == Ends.SNAPPED:

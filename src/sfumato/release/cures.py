@@ -206,12 +206,7 @@ def protected(
 ) -> Plan:
     """With some columns written so that who knows two of a person's values finds few.
 
-    Parameters
-    ----------
-    several
-        Whether anybody has several records; else one value is known.
-    scale
-        By how much less than the limits is promised.
+    Where nobody has several records one value is known.
     """
     found, person = _down(limits.found * scale), _down(limits.person * scale)
     known = KnownEvents(2 if several else 1, found, p95=person)
@@ -256,12 +251,8 @@ def cures(
 ) -> tuple[Cure, ...]:
     """What would lower each row that is above its limit, tried: the cheapest of each row first.
 
-    A trial makes the release again. What would take longer than there is time is not tried.
-
-    Parameters
-    ----------
-    seconds
-        What the release took, by which the first trial is foretold.
+    A trial makes the release again, and is foretold by the seconds that the release took. What
+    would take longer than there is time is not tried.
     """
     ends, longest, tried = perf_counter() + SECONDS, seconds, list[Cure]()
     before = detail_lost(release)
@@ -342,10 +333,8 @@ class LimitSearch:
     def best(self, plan: Plan) -> Release:
         """The best release that keeps what a plan promises, too.
 
-        Raises
-        ------
-        ConstraintsNotMetError
-            If there is none; it says which row is above, by how much, and who may accept it.
+        Without one, ConstraintsNotMetError says which row is above, by how much, and who may accept
+        it.
         """
         rough = plan.promising(effort=0 if plan.options.loss is None else 1)
         rough = self._in_classes(rough)
@@ -403,12 +392,8 @@ class LimitSearch:
     ) -> list[tuple[Plan, Release]]:
         """By rising loss, plans that write some columns with less detail and leave others out.
 
-        Each with its release as it is cut.
-
-        Parameters
-        ----------
-        base
-            The release of the plan that leaves all of them as they are.
+        Each with its release as it is cut; the base has that of the plan that leaves all as they
+        are.
         """
         found = list[tuple[float, Plan, Release]]()
         choices = _choices(columns, _may_be_events(self.table))
@@ -484,13 +469,7 @@ def _changed(made: Release, plan: Plan) -> list[str]:
 
 
 def _choices(columns: Sequence[str], events: Collection[str]) -> list[tuple[str, ...]]:
-    """Which columns are written with less detail, the others being left out; most first.
-
-    Parameters
-    ----------
-    events
-        Those of which it can be asked.
-    """
+    """Which columns are written with less detail, the others being left out; most first."""
     able = [name for name in columns if name in events]
     many = len(able)
     sizes = range(many, -1, -1) if many <= TOGETHER else (many, 1, 0)

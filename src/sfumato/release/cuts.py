@@ -105,11 +105,8 @@ def loss_space(
 ) -> LossSpace:
     """Gather each person's share in the loss.
 
-    Parameters
-    ----------
-    sets
-        Whether categories are released as sets, whose width is the number of their members;
-        otherwise a class with more than one category has the full width.
+    Categories that are released as sets have the width of their number; otherwise a class with more
+    than one category has the full width.
     """
     roots = np.sqrt([quasi_identifiers[axis.column].weight for axis in persons.ordered])
     ordered = persons.ordered
@@ -221,14 +218,10 @@ def g_changes(
 def rounded(values: Floats) -> Floats:
     """The values at 37 significant bits, which is 11 significant digits; O(values).
 
-    Sums of doubles differ in their last digits with the order in which they are added. Numbers
-    that are compared are rounded first, so that those differences decide nothing: equal ones
-    are then ordered by what is said next. Half of the last bit is rounded away from zero.
-
-    Parameters
-    ----------
-    values
-        Numbers; infinite ones stay so.
+    Sums of doubles differ in their last digits with the order in which they are added. Numbers that
+    are compared are rounded first, so that those differences decide nothing: equal ones are then
+    ordered by what is said next. Half of the last bit is rounded away from zero; infinite numbers
+    stay so.
     """
     bits = values.astype(np.float64).view(np.int64)
     # The last bits of a double are those of its digits, so that this rounds each number relative
@@ -533,13 +526,7 @@ def first_that_meet(candidates: Candidates, met: Callable[[Candidates], Bools] |
 
 
 def both_sides_meet(constraints: Iterable[Constraint], sides: ClassSummary) -> Bools:
-    """Whether both sides of each cut keep promises; shape (cuts,).
-
-    Parameters
-    ----------
-    sides
-        Numbers of the left and right side of each cut, interleaved.
-    """
+    """Whether both sides of each cut, interleaved, keep promises; shape (cuts,)."""
     met = np.ones(sides.classes // 2, dtype=bool)
     for constraint in constraints:
         met &= constraint.met(sides).reshape(-1, 2).all(axis=1)
@@ -589,8 +576,6 @@ def counted_side_summary(
     ----------
     needs
         Names of the fields of `ClassSummary` that are needed.
-    sides
-        The numbers of the sides so far, interleaved.
     order, nodes
         The persons of each node; one node per cut.
     side

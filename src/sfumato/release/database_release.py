@@ -48,13 +48,9 @@ class TableLoss:
 
     Attributes
     ----------
-    before, after
-        Number of its records.
     shares
         By column that may be known, of its released records that say something, the share that
         shows the value as it was, a label above it, and ``*``. Dates show that alone.
-    undated
-        Its dates.
     unknown
         Number of its codes of which no lookup table says what they mean.
     """
@@ -105,10 +101,6 @@ class ReleasedTables:
     ----------
     joined
         All of their rows below each other, as an intruder joins them again.
-    original
-        The same rows as they were.
-    tables
-        By name, what goes out.
     """
 
     joined: pa.Table = field(repr=False)
@@ -207,13 +199,7 @@ def release_database(
     promises: Sequence[Any],
     options: Mapping[str, Any],
 ) -> Release:
-    """Release a database: classes of its people, events of all tables, keys as pseudonyms.
-
-    Parameters
-    ----------
-    make
-        Releases one encoded file.
-    """
+    """Release a database: classes of its people, events of all tables, keys as pseudonyms."""
     check_of_tables(promises, options)
     unclassified = Unclassified(options.get("unclassified") or Unclassified.REFUSE)
     progress = options.get("progress") or silent
@@ -242,13 +228,7 @@ def release_database(
 
 
 def check_of_tables(promises: Sequence[Any], options: Mapping[str, Any]) -> None:
-    """Refuse what is not made of several tables, each with its reason.
-
-    Raises
-    ------
-    InputError
-        If a promise or an option is not.
-    """
+    """Refuse what is not made of several tables, each promise or option with its reason."""
     reasons = {
         "keep_order": "the order of rows tells which belong together",
         "cap_records": "rows that are left out leave references to them",
@@ -294,13 +274,7 @@ def _not_of_tables(subject: str, why: str, advice: str = "leave it out") -> Inpu
 
 @dataclass(frozen=True, eq=False)
 class _Out:
-    """How the rows of a stack leave.
-
-    Attributes
-    ----------
-    at
-        Place among the released rows of each row of the stack that leaves; -1 of others.
-    """
+    """How the rows of a stack leave: the place of each among the released rows, -1 of others."""
 
     stack: stacked_tables.Stack
     release: Release
@@ -354,13 +328,7 @@ def _split(stack: stacked_tables.Stack, release: Release, secrets: Secrets) -> R
 
 
 def _pseudonyms(out: _Out, name: str, above: Mapping[str, pa.Array], secrets: Secrets) -> pa.Array:
-    """A pseudonym for each record of a table that stays, by its place there.
-
-    Parameters
-    ----------
-    above
-        The pseudonyms of the tables to which it refers.
-    """
+    """A pseudonym for each record of a table that stays, from its place and its references."""
     stack = out.stack
     own = stack.tables.schema.tables[name]
     assert own.key is not None
@@ -498,13 +466,7 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
 
 
 def _check_references(out: _Out, tables: Mapping[str, pa.Table]) -> None:
-    """Give no database out of which a reference leads nowhere or is lost, or a key is twice.
-
-    Raises
-    ------
-    SfumatoError
-        If one is: a mistake of ours.
-    """
+    """Give no database out of which a reference leads nowhere or is lost, or a key is twice."""
     schema, parents = out.stack.tables.schema, out.stack.joined.parents
     for name, own in schema.tables.items():
         if own.key is not None:

@@ -403,8 +403,6 @@ class Distribution:
     edges
         Numeric columns: where one bar ends and the next begins, in the column's own unit
         (numbers; days, or microseconds for datetimes, since 1970).
-    edge_labels
-        The edges as printed values, dates in ISO form.
     has_missing
         Whether the last bar is that of the missing values.
     """
@@ -546,13 +544,7 @@ class Predicates:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Random queries, by the columns that they ask about.
-
-    Attributes
-    ----------
-    columns
-        Number of columns that each query asks about.
-    """
+    """Random queries, by the columns that they ask about."""
 
     columns: int
     groups: tuple[tuple[tuple[int, ...], tuple[Predicates, ...]], ...]
@@ -569,13 +561,7 @@ def draw_queries(
     rng: np.random.Generator,
     queries: int,
 ) -> Queries:
-    """Draw queries, each on two columns that have values (on one if there is one).
-
-    Parameters
-    ----------
-    columns
-        The quasi-identifiers; their codes are not looked at.
-    """
+    """Draw queries, each on two columns that have values (on one if there is one)."""
     usable = [place for place, counts in enumerate(records) if counts.any()]
     width = min(len(usable), 2)
     if not width:
@@ -648,8 +634,6 @@ class QueryError:
     ----------
     queries
         Number of queries; 0 when no quasi-identifier has a value.
-    columns
-        Number of quasi-identifiers that each query asks about.
     covered
         Share of a column's records that each predicate was drawn to cover.
     floor
@@ -676,8 +660,6 @@ class QueryCounts:
 
     Attributes
     ----------
-    columns
-        Number of quasi-identifiers that each query asks about.
     exact
         Records that each query selects; shape (queries,).
     estimate

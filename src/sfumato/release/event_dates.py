@@ -135,8 +135,6 @@ class Dates:
         The day of each record, and what is written, as days; shape (records,).
     offset
         How far what is written is moved from the day, the period aside; shape (records,).
-    most
-        How far it can be, as far as a reader knows.
     """
 
     column: EventColumn
@@ -206,13 +204,7 @@ def weekdays_tell(column: EventColumn, person: Codes) -> bool:
 def dates_by(
     column: EventColumn, scheme: DateScheme, person: Codes, offset_of: Callable[[int], Ints]
 ) -> Dates:
-    """Write dates by a scheme.
-
-    Parameters
-    ----------
-    offset_of
-        The offset of each person, as days of at most so many either way.
-    """
+    """Write dates by a scheme, each person's moved by an offset of so many days either way."""
     day, period, dated = days_of(column), scheme.period, column.codes != MISSING
     first, known = int(day.min()), column.event.days
     offset, most = np.zeros(len(day), dtype=np.int64), 0
@@ -272,10 +264,7 @@ class DatedEvents:
     def candidates(self, label: Codes, sets: Codes) -> Ints:
         """How many units of the class fit each set of known events, their dates among them.
 
-        Parameters
-        ----------
-        label
-            What is written of each slot; labels of two classes differ.
+        The labels written of two classes' slots differ.
         """
         found = dated_units(
             self.shown,

@@ -52,8 +52,6 @@ class Seen:
 
     Attributes
     ----------
-    pseudonym_of
-        The pseudonym of each record.
     counts
         What is told apart of the number of records of a pseudonym; ``None`` where none is known.
     """
@@ -272,10 +270,6 @@ class _SetShares:
 
     Attributes
     ----------
-    person, weight
-        Whose events they are, and how often they are known.
-    found, learned
-        Chance that the person is found, and also something is learned.
     events
         Number of distinct events of each person; shape (persons,).
     """
@@ -521,8 +515,6 @@ class Attempt:
         What is written of its events; ``None`` where nothing keeps the promise.
     least
         What is lost of quasi-identifiers alone.
-    width
-        Least number of persons of a class that it was made with.
     """
 
     made: Any

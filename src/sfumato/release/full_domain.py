@@ -44,13 +44,7 @@ LEAST_CHECKED = 200
 
 @dataclass(frozen=True)
 class ColumnLevel:
-    """The level of one quasi-identifier.
-
-    Attributes
-    ----------
-    level, height
-        Level that all records show, 0 for the values themselves, and that of the root.
-    """
+    """The level that all records show of a quasi-identifier, 0 for its values, and its root's."""
 
     name: str
     level: int
@@ -68,8 +62,6 @@ class Levels:
         NCP of the levels, weighted, with each record that the search suppressed counted as 1.
     bound
         No choice of levels loses less than this; the loss itself where it is exact.
-    nodes, checked
-        Choices of levels in all, and those whose classes were counted.
     """
 
     columns: tuple[ColumnLevel, ...]
@@ -124,16 +116,11 @@ def with_hierarchies(table: Table) -> Table:
 
 
 def proposed_widths(column: CodedColumn) -> tuple[float | str, ...]:
-    """Widths of intervals for a numeric quasi-identifier that has no hierarchy.
+    """Widths of intervals for a numeric quasi-identifier, of two values or more, without hierarchy.
 
-    The narrowest is the next of 1, 2, 5 times a power of ten from a thirty-second of the range
-    on, and wider than the last decimal place; each further one is twice as wide, while it is
-    below the range. Ages from 17 to 90 give 5, 10, 20, 40.
-
-    Parameters
-    ----------
-    column
-        The column, with at least two values.
+    The narrowest is the next of 1, 2, 5 times a power of ten from a thirty-second of the range on,
+    and wider than the last decimal place; each further one is twice as wide, while it is below the
+    range. Ages from 17 to 90 give 5, 10, 20, 40.
     """
     domain = column.domain
     if not isinstance(domain, NumberDomain) or domain.unit != "number":
@@ -159,15 +146,7 @@ def _labels(column: CodedColumn) -> list[str]:
 
 @dataclass(frozen=True)
 class BestNode:
-    """The best node.
-
-    Attributes
-    ----------
-    exact
-        Whether no node loses less.
-    bound
-        No node loses less than this.
-    """
+    """The best node."""
 
     node: Node
     loss: float
@@ -201,8 +180,6 @@ def search_lattice(
     check
         What suppression adds to the loss of a node; ``None`` where it breaks a promise. The
         top node, all columns at their last level, keeps them.
-    monotone
-        Whether a failure excludes what lies below.
     """
     return _LatticeSearch(losses, check, monotone, most_checked).run()
 
@@ -476,13 +453,7 @@ class Checker:
 
 
 def count_split(person: Codes, class_of: Codes, classes: int) -> int:
-    """Number of persons who have records in several classes.
-
-    Parameters
-    ----------
-    person, class_of
-        Person and class of each record; shape (records,).
-    """
+    """Number of persons who have records, of shape (records,), in several classes."""
     pair, pairs = number_by_first_appearance(
         person.astype(np.int64) * classes + class_of, (int(person.max()) + 1) * classes
     )
@@ -497,13 +468,7 @@ def _of(values: _Array, rows: Rows | None) -> _Array:
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """The classes of the levels that were found.
-
-    Attributes
-    ----------
-    rows
-        Ascending rows of the table that remain.
-    """
+    """The classes of the levels that were found, and the table's rows, ascending, that remain."""
 
     rows: Ints
     class_of: Codes
@@ -529,8 +494,6 @@ def recode(
     table
         The records, every quasi-identifier with a hierarchy. As one class they keep the
         promises.
-    constraints, budgets
-        Promises about every class and about the whole.
     most_suppressed
         Number of persons that may be suppressed.
     """

@@ -157,13 +157,7 @@ class SetMembers:
 
 
 def set_members(column: CodedColumn, class_of: Codes, classes: int) -> SetMembers:
-    """The set of each class: what occurs in it, or blocks of a public order around that.
-
-    Parameters
-    ----------
-    class_of
-        Class of each record; shape (records,).
-    """
+    """The set of each class: what occurs in it, or blocks of a public order around that."""
     if column.lone is not None:
         return _members_of_blocks(column, _blocks(column, column.lone, class_of, classes))
     has_value = column.codes != MISSING
@@ -241,12 +235,7 @@ def snapped_points(domain: NumberDomain, spread: Spread, least: int = 1) -> tupl
     The grid is of multiples of 1, 2 or 5 times a power of ten of the last decimal place, days or
     microseconds, at least two of them; the step is the one nearest to a twentieth of the width. A
     range begins on a point, and ends one unit before one; on one where the grid needs fewer decimal
-    places than the values have. It goes below 0 only where values do: nobody is aged -5.
-
-    Parameters
-    ----------
-    least
-        The least step; from 2 on two values side by side are a range like others.
+    places than the values have.
     """
     low, high = domain.points[spread.lowest], domain.points[spread.highest]
     width = high - low
@@ -719,10 +708,7 @@ def with_extra_values(
 ) -> tuple[CodedColumn, Codes, Form]:
     """What the cells of a quasi-identifier hold, the class of each, and their form.
 
-    Parameters
-    ----------
-    extra
-        What cells must hold in addition to the records, where there is a population.
+    With a population they hold extra values in addition to the records'.
     """
     if extra is None:
         return column, class_of, form

@@ -416,8 +416,6 @@ class Solution:
     ----------
     part
         Which of its unit's pseudonyms shows each event; ``None`` where each has one.
-    apart
-        How much a pair of records counts that is divided.
     price
         Of a person found, at which it was written; ``None`` where nothing was weighed.
     """
@@ -591,13 +589,7 @@ def solve(
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """The lowest price for a person found at which a promise is kept.
-
-    Attributes
-    ----------
-    gathered, promise, holds, apart, pricing
-        As in `solve`.
-    """
+    """The lowest price for a person found at which a promise is kept; fields as in `solve`."""
 
     gathered: Gathered
     promise: KnownEvents
@@ -803,11 +795,8 @@ class _Search:
 def solve_shared(gathered: Gathered, k: int, m: int) -> tuple[Solution, Ints]:
     """Write events as exactly as every m of a unit's are shared by k units of its class.
 
-    Returns
-    -------
-    tuple
-        What is written, and the classes in which even saying nothing does not suffice, because
-        fewer than k units have as many rows as some unit has events.
+    Also the classes in which even saying nothing does not suffice, because fewer than k units have
+    as many rows as some unit has events.
     """
     events, labels, losses = gathered.events, gathered.labels, gathered.losses
     # Where saying nothing does not suffice, nothing that is written can. These classes are set

@@ -37,8 +37,6 @@ class HistoryUtility:
         The mean of ``columns``, each column counting alike.
     together
         Share of the pairs of a person's records that one pseudonym still shows; 1 for one record.
-    kept
-        The product of both, person by person.
     co_occurring
         Share of the pairs of a person's records whose events are both written as they were, dates
         aside, under one pseudonym.
@@ -116,12 +114,7 @@ _WRITTEN = {
 def written(ways: Mapping[str, float], *, exact: bool = True) -> str:
     """How the cells of a column of events are written, and in which share of the records.
 
-    Parameters
-    ----------
-    ways
-        The share of records that are written in each way, as `HistoryUtility.done` has it.
-    exact
-        Whether the shares are told.
+    The share of each way is as `HistoryUtility.done` has it.
     """
     if ways.get("exact") == 1:
         return UNCHANGED
@@ -142,10 +135,7 @@ def written(ways: Mapping[str, float], *, exact: bool = True) -> str:
 class ShownCells:
     """What the cells of a column of events show; shape (records,) each.
 
-    Attributes
-    ----------
-    place
-        Which records say something in the column before; others count where a file is one table.
+    Records that said nothing in the column before count only where a file is one table.
     """
 
     exact: Bools

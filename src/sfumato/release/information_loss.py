@@ -110,13 +110,8 @@ def category_shares(
 def discernibility(sizes: Ints, suppressed: int) -> int:
     """Discernibility Σ N_t² + suppressed · N (Bayardo & Agrawal 2005), as an exact integer.
 
-    Each record costs the number of records that it cannot be told from; a suppressed one
+    Each record costs the number of records that it cannot be told from, N_t; a suppressed one
     cannot be told from any of the file.
-
-    Parameters
-    ----------
-    sizes
-        Number of records N_t of each class; shape (classes,).
     """
     distinct, counts = np.unique(sizes, return_counts=True)
     return discernibility_of(dict(zip(distinct.tolist(), counts.tolist(), strict=True)), suppressed)
@@ -282,13 +277,7 @@ def _shared_out(
 
 
 class SquaredError(NamedTuple):
-    """Sums of squares over the records that have a value, on the unit scale.
-
-    Attributes
-    ----------
-    sst
-        Sum of squared distances from the mean of all kept records.
-    """
+    """Sums of squares over the records that have a value, on the unit scale."""
 
     sse: float
     sst: float
@@ -303,14 +292,9 @@ def squared_error(column: CodedColumn, class_of: Codes, classes: int) -> Squared
     """SSE and SST of one quasi-identifier (Domingo-Ferrer & Mateo-Sanz 2002).
 
     A categorical attribute is one 0/1 column per category. Over a class of n records with the
-    shares p_c their squared distances add up to n(1 - Σ p_c²), the sum of 1 - p over its
-    records, p being the share of the record's category. Half of it is taken, so that two
-    categories weigh as much as their single 0/1 column.
-
-    Parameters
-    ----------
-    class_of
-        Class of each kept record; shape (records,).
+    shares p_c their squared distances add up to n(1 - Σ p_c²), the sum of 1 - p over its records, p
+    being the share of the record's category. Half of it is taken, so that two categories weigh as
+    much as their single 0/1 column.
     """
     counts = np.bincount(column.codes[column.codes != MISSING], minlength=column.domain.size)
     return SquaredError(sse(column, class_of, classes), sst(column, counts))
@@ -340,13 +324,7 @@ def sse(column: CodedColumn, class_of: Codes, classes: int, weight: Floats | Non
 
 
 def sst(column: CodedColumn, counts: Ints) -> float:
-    """Sum of squared distances from the mean of all records.
-
-    Parameters
-    ----------
-    counts
-        Records with each code; shape (domain size,).
-    """
+    """Sum of squared distances from the mean of all records; counts have shape (domain size,)."""
     records = int(counts.sum())
     if not records:
         return 0.0
@@ -373,13 +351,7 @@ class Alike:
     persons: Floats
 
     def records(self, person: Codes) -> Floats:
-        """How many records of the file each record stands for; shape (records,).
-
-        Parameters
-        ----------
-        person
-            Person of each record; shape (records,).
-        """
+        """How many records of the file each record stands for; shape (records,)."""
         stood_for: Floats = self.times * self.persons[person]
         return stood_for
 
@@ -539,8 +511,6 @@ class CorrelationChange:
     ----------
     columns
         Names of the columns: numeric, ordered, and categorical with two categories.
-    before
-        Correlations of the kept records' values.
     after
         Correlations of the same records' class means; 0 where a column has become constant.
     mean_change, max_change
@@ -569,15 +539,8 @@ def correlation_change(
 ) -> CorrelationChange:
     """Compare the correlation matrices of values and of class means.
 
-    A pair of columns is compared over the records that have a value in both. The correlation
-    with a constant column is 0.
-
-    Parameters
-    ----------
-    columns
-        The quasi-identifiers of the kept records.
-    class_of
-        Class of each kept record; shape (records,).
+    A pair of columns is compared over the records that have a value in both. The correlation with a
+    constant column is 0.
     """
     chosen = [column for column in columns if has_scale(column)]
     before, after = moments(chosen, class_of, classes)

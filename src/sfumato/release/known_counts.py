@@ -52,12 +52,7 @@ def divide_by_bands(
     """Divide the people of each band by themselves.
 
     Bands whose people as one class break a promise are left out, those of fewest people first, as
-    far as so many may be suppressed.
-
-    Raises
-    ------
-    ConstraintsNotMetError
-        If the people of a band cannot keep a promise, and may not be left out.
+    far as so many may be suppressed; else ConstraintsNotMetError.
     """
     parts, breaking = _parts(table), _breaking(table, promises)
     # As in `divide`: products of shares are inexact.

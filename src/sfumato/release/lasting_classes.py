@@ -48,8 +48,6 @@ class LastingClasses:
 
     Attributes
     ----------
-    class_of
-        By the id of each person who was released, the class.
     cells
         By quasi-identifier, the cell of each class; shape (classes,).
     columns
@@ -60,10 +58,6 @@ class LastingClasses:
         Files of the series so far, and the last one of them with new classes.
     present, hidden
         Who is in the file that is made now, by their ids, and whom of them it does not show.
-    seal
-        What tells the series' secret and promises from others.
-    name
-        What its pseudonyms are keyed for beside the secret.
     out
         Keyed digests of the ids of those who are shown no more: who withdrew, or was in a class
         with somebody who did.
@@ -124,12 +118,9 @@ class LastingClasses:
         )
 
     def keeping(self, source: Source, table: Table, before: LastingClasses) -> LastingClasses:
-        """The same with the records of a file, which was read as a table, of who is in a class.
+        """The same with the records of a file of who is in a class.
 
-        Parameters
-        ----------
-        before
-            The classes before the file; itself of the first one.
+        Before the first file the classes are its own.
         """
         ids = np.array(ids_of(table), dtype=object)
         rows = np.flatnonzero([name in self.class_of for name in ids[table.person]])
@@ -150,13 +141,7 @@ class LastingClasses:
         return replace(self, records=records, present=frozenset(), hidden=frozenset())
 
     def files_of(self, draft: Draft, withheld: Sequence[str]) -> SeveralFiles:
-        """What all files of the series say of the persons of the next one.
-
-        Parameters
-        ----------
-        withheld
-            Columns that do not go out.
-        """
+        """What all files of the series say of the persons of the next one."""
         table = draft.table
         ids = ids_of(table)
         past = self.history(ids)
@@ -206,11 +191,7 @@ class LastingClasses:
         """The same without those who withdraw, and without who is in a class with them.
 
         Whoever is missing alone would be found by anybody who knows of it: their class goes.
-
-        Raises
-        ------
-        InputError
-            If most of them are in no file, as where ids are written otherwise.
+        Refused if most are in no file, as where ids are written otherwise.
         """
         known = self.class_of.keys() | self.present
         # Who waited and came to no class is not kept: a later file must not show them either.
@@ -243,15 +224,7 @@ class LastingClasses:
     def with_who_left(self, source: Source, person: str) -> Source:
         """A file with the last records of everybody who is in it no longer.
 
-        Parameters
-        ----------
-        person
-            The column that names them.
-
-        Raises
-        ------
-        InputError
-            If hardly anybody of the file before is in it, as where ids are written otherwise.
+        Refused if hardly anybody of the file before is in it, as where ids are written otherwise.
         """
         people = self.records.column(_PERSON)
         gone = pc.invert(pc.is_in(people, pa.array(sorted(self.present), pa.string())))
@@ -275,13 +248,7 @@ class LastingClasses:
         return replace(source, batches=batches, rows=rows, column=None)
 
     def check_columns(self, table: Table) -> None:
-        """Refuse a file whose columns are read otherwise than those of the file before.
-
-        Raises
-        ------
-        InputError
-            If one is of another kind, or its values of another unit.
-        """
+        """Refuse a file whose columns are read otherwise than those of the file before."""
         for each in table.quasi_identifiers:
             before, found = self.columns[each.name][0], kind_of(each)
             if before != found:
@@ -328,11 +295,6 @@ class LastingClasses:
     @classmethod
     def read(cls, path: Path, sha256: str) -> LastingClasses:
         """Read what `write` wrote.
-
-        Parameters
-        ----------
-        sha256
-            The hash that the manifest has of it.
 
         Raises
         ------

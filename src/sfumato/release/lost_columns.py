@@ -41,8 +41,6 @@ class Remedy:
     ----------
     hidden
         Share of the records that then show nothing of the column.
-    ncp
-        Certainty penalty of all quasi-identifiers that are left, the mean.
     """
 
     words: str
@@ -84,13 +82,7 @@ class LostColumn:
 
 
 def nothing_left(hidden: Mapping[str, float]) -> str:
-    """Names the columns of which no record shows anything, as a sentence; empty without any.
-
-    Parameters
-    ----------
-    hidden
-        By column, the share of the records that show nothing of it.
-    """
+    """Names the columns of which no record shows anything, as a sentence; empty without any."""
     gone = [name for name, share in hidden.items() if share >= ALL]
     if not gone:
         return ""
@@ -110,11 +102,6 @@ def lost_columns(
     Each trial grows the tree again, on at most `TRIED_PERSONS` persons: with the column weighing
     more, with sets as released values, without one of the other columns, or with promises half as
     strict. Nothing is tried where no column is lost.
-
-    Parameters
-    ----------
-    constraints
-        Promises about every class, none about a population.
     """
     lost = named_only(losses)
     if not lost:

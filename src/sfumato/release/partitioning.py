@@ -55,8 +55,6 @@ class Draft:
     ----------
     rows
         Ascending rows of the divided table that remain.
-    tree
-        The classes before those that look the same become one.
     levels
         The levels that all records show; ``None`` for the tree.
     class_of_register
@@ -218,8 +216,6 @@ class Subtree:
     ----------
     class_of
         Class of each person; shape (persons,).
-    released
-        The released columns by quasi-identifier, of classes that look different.
     shown
         Which of these each class is: its cells are
         ``column.texts[column.text_of_class[shown[c]]]``; shape (classes,).
@@ -385,13 +381,8 @@ def released_error(
 def extra_values(table: Table, partition: Partition, register: Table | None) -> ExtraValues | None:
     """What the cells of the classes must hold; ``None`` without a population.
 
-    The register's persons of each class or its whole cell, and the records of the class as it
-    was divided: the cells that the population was counted for.
-
-    Parameters
-    ----------
-    table, partition, register
-        As in `released_error`.
+    The register's persons of each class or its whole cell, and the records of the class as it was
+    divided: the cells that the population was counted for.
     """
     of_register, cells = partition.class_of_register, partition.cells
     if register is not None and of_register is not None:
@@ -403,14 +394,9 @@ def extra_values(table: Table, partition: Partition, register: Table | None) -> 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Cells of one column.
+    """The cell of each person; -1 where the person's records are in several.
 
-    Attributes
-    ----------
-    cell_of
-        Cell of each person; -1 where the person's records are in several.
-    price
-        What a record loses on average.
+    The price is what a record loses on average.
     """
 
     cell_of: Codes

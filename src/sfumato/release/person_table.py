@@ -30,8 +30,6 @@ class RegisterPersons:
 
     Attributes
     ----------
-    everybody
-        Number of persons of the register, with those who are left out.
     numbers
         Index in the register of each person, by ascending pattern; shape (members,).
     pattern
@@ -217,15 +215,11 @@ class IndicatorAxis:
     member
         The 0/1 column that holds for more than half of the person's records, -1 for none.
         The column of being missing holds for all records of a person who misses any value.
-    indicators
-        The columns that hold for any of the person's records.
     categories
         Number of categories of the quasi-identifier; 0 for the column of being missing alone.
     share
         Where categories are released as labels of a hierarchy: what more of the domain a label
         stands for, on average, when the values differ at this level, from 0 to 1.
-    of_leaves
-        Whether the categories are the values themselves, and not their ancestors.
     """
 
     column: int
@@ -331,13 +325,7 @@ def fewest_sharing(records: Ints) -> Ints:
 
 
 def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
-    """These persons, in this order; what is left behind is freed piece by piece.
-
-    Parameters
-    ----------
-    owned
-        The table alone; the list is emptied, so that nobody need hold the table.
-    """
+    """These persons, in this order, of the only list that has them, which is emptied on the way."""
     table = owned.pop()
     records, sensitive = table.records, table.sensitive
     ordered, indicators = list(table.ordered), list(table.indicators)
@@ -428,11 +416,6 @@ def with_ancestors(persons: PersonTable, table: Table) -> PersonTable:
 
     The children of a node can then be cut off together, and values that differ are priced by the
     label that stands for both. Costs as much as the categorical columns did, for each level.
-
-    Parameters
-    ----------
-    persons
-        Persons of the table, as it numbers them.
     """
     rows, starts = class_counts.group_rows(table.person, table.persons)
     indicators: list[IndicatorAxis] = []

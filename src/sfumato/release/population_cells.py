@@ -65,13 +65,7 @@ class RegisterTree:
     def cut(
         self, persons: PersonTable, orders: list[Codes], nodes: Nodes, chosen: Candidates
     ) -> Segments:
-        """Divide every order, and give the segments of both children of each node.
-
-        Parameters
-        ----------
-        chosen
-            Their cuts, one each, in the order of the nodes.
-        """
+        """Divide every order by a cut of each node, and give the segments of both children."""
         assert nodes.register is not None
         left = np.zeros_like(nodes.register.low)
         for axis in np.unique(chosen.axis).tolist():
@@ -135,13 +129,7 @@ class RegisterTree:
         tree_loops.mark_members(self.orders[0], low[some], high[some], column, member, self.side)
 
     def classes(self, persons: PersonTable, segments: Segments, class_of: Codes) -> Codes:
-        """The class that each person of the register looks like; -1 for none.
-
-        Parameters
-        ----------
-        segments
-            Those of the classes, in their order.
-        """
+        """The class, by segments, that each person of the register looks like; -1 for none."""
         assert persons.traits is not None
         count = segments.low.shape[1]
         having = np.zeros((persons.traits.shape[1], count), dtype=bool)
@@ -263,8 +251,6 @@ def whole_cells(
     parents, places
         Per level of the tree, the parent of each node and where each pair of siblings was cut
         apart; the first level has neither.
-    leaves, class_of
-        Per level, the nodes that are classes, and which ones.
     """
     none = np.empty(0, dtype=np.int32)
     axes: tuple[OrderedAxis | IndicatorAxis, ...] = (*persons.ordered, *persons.indicators)

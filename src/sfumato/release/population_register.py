@@ -66,13 +66,8 @@ that look alike are joined later, so that the estimate errs on the careful side.
 def join_register(table: Table, register: Table) -> tuple[Table, Table]:
     """Both tables with the values of either in every domain.
 
-    A value of the register that lies between two values of the file gets a code between
-    theirs; hierarchies and coded ends are made anew over all values.
-
-    Parameters
-    ----------
-    register
-        What `sfumato.risk.register_presence.open_register` gave.
+    A value of the register that lies between two values of the file gets a code between theirs;
+    hierarchies and coded ends are made anew over all values.
     """
     ours, theirs = [], []
     for own, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
@@ -186,8 +181,6 @@ class Population:
         Their records, encoded as the file's are; ``None`` where only the number is known.
     drawn
         Persons of a model of the population, where only the number is known.
-    prices
-        What a class spends by the model.
     """
 
     persons: int
@@ -227,13 +220,7 @@ def check_population(
     register: bool,
     population: int | None,
 ) -> None:
-    """Refuse promises about a population that nobody gives, and options that do not go with it.
-
-    Parameters
-    ----------
-    population
-        The number of its persons, where that is given.
-    """
+    """Refuse promises about a population that nobody gives, and options that do not go with it."""
     if population is not None:
         Count(1).check("parameter population", population)
     if register and population is not None:
@@ -404,8 +391,6 @@ class PopulationRisk:
         The smallest F_j.
     presence_low, presence_high
         Smallest and largest f_j/F_j of a class; ``None`` without a register.
-    strangers
-        Number of persons of the release for whom the register has nobody.
     """
 
     persons: int

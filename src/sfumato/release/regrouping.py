@@ -127,13 +127,7 @@ def regrouped(
 
 
 def draft_losses(draft: Draft, form: Form, loss: Loss | None) -> Floats:
-    """ANE and NCP of a release, or what is to be lost least, at 11 significant digits.
-
-    Parameters
-    ----------
-    loss
-        What is to be lost least; ANE and NCP without it.
-    """
+    """ANE and NCP of a release, or what is to be lost least, at 11 significant digits."""
     table = draft.table
     if loss in ANALYSTS:
         found = lost_by_analysts(loss, table, draft.class_of, draft.classes, form)
@@ -179,8 +173,6 @@ class _Part:
     ----------
     persons
         The persons, in the order in which the search numbers them.
-    group_of, room
-        Their groups, and how many there can be.
     losses
         Loss before the first pass and after each one.
     changed
@@ -334,12 +326,9 @@ class _Promises:
         )  # fmt: skip
 
     def kept(self, before: Codes, after: Codes, change_of: Ints, changes: int) -> Bools:
-        """Which changes may stay; shape (changes,).
+        """Which changes may stay, each class having part in one, or in none (-1).
 
-        Parameters
-        ----------
-        change_of
-            The change that each class took part in, -1 for none.
+        The answer has shape (changes,).
         """
         kept = np.ones(changes, dtype=bool)
         present, classes = self.summary(after)

@@ -144,10 +144,7 @@ _AFTERWARDS = {"recipe", "tables", "series", "ledger", "versions", "verdict"}
 def what_repeats(fields: Mapping[str, Any]) -> dict[str, Any]:
     """What of a manifest makes the release, without what came out and who computed it.
 
-    Parameters
-    ----------
-    fields
-        The manifest as plain values, of a file that may be another's.
+    The fields are plain values, of a file that may be another's.
     """
     about = fields.get("release")
     release = about if isinstance(about, dict) else {}

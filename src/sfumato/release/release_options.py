@@ -530,13 +530,7 @@ class AnonymizeOptions(declaration.LayoutGiven, total=False):
 
 
 def versions(engine: Engine = Engine.EMBEDDED) -> dict[str, str]:
-    """Versions of Python, sfumato and the libraries that decide about a release.
-
-    Parameters
-    ----------
-    engine
-        Where it is computed.
-    """
+    """Versions of Python, sfumato and the libraries that decide about a release by an engine."""
     names: Sequence[str] = ("sfumato", "numpy", "pyarrow")
     if engine is Engine.SPARK and find_spec("pyspark") is not None:
         names = (*names, "pyspark")

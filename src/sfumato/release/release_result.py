@@ -63,13 +63,7 @@ EARLIER_FILES = "holds earlier files of this series, which a ledger compares"
 
 
 def check_folder_asked(place: str | os.PathLike[str], tables: Mapping[str, object]) -> None:
-    """Refuse a database for several tables.
-
-    Raises
-    ------
-    InputError
-        If it is one.
-    """
+    """Refuse a database for several tables."""
     if tables and is_database(place):
         raise InputError("output", "must be a folder for several tables", found="a database")
 
@@ -192,15 +186,7 @@ class Content(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ReleasedTable:
-    """A released file in the memory of this process.
-
-    Attributes
-    ----------
-    original
-        The dataframe that it was made from, or ``None`` for a path.
-    shown_labels
-        Labels of its columns, and of those of their values that occur.
-    """
+    """A released file in the memory of this process, beside its original; ``None`` for a path."""
 
     table: pa.Table = field(repr=False)
     original: Any = field(default=None, repr=False)
@@ -235,13 +221,7 @@ class ReleasedTable:
         return dict(zip(found.tolist(), persons.tolist(), strict=True))
 
     def write(self, path: str | os.PathLike[str]) -> str:
-        """Write it, whole or not at all, and give the hash of the file.
-
-        Parameters
-        ----------
-        path
-            A file of one of `OUTPUT_SUFFIXES`.
-        """
+        """Write a file of one of `OUTPUT_SUFFIXES`, whole or not at all, and give its hash."""
         write_table(self.table, path, labels=self.shown_labels)
         return file_sha256(written_at(path))
 

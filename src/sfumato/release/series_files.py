@@ -31,13 +31,7 @@ _PERIOD = re.compile(r"\d{4}(-(0[1-9]|1[0-2]|Q[1-4]|W(0[1-9]|[1-4]\d|5[0-3])))?"
 
 
 def following(period: str) -> str:
-    """The period after one: the next year, quarter, month or week.
-
-    Raises
-    ------
-    InputError
-        If it is none of these.
-    """
+    """The period after one: the next year, quarter, month or week."""
     year, _, part = str(period).partition("-")
     is_period = _PERIOD.fullmatch(str(period)) is not None
     if is_period and part.startswith("W"):
@@ -64,13 +58,7 @@ def following(period: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """The file of a series that is continued.
-
-    Attributes
-    ----------
-    secret
-        That of the whole series.
-    """
+    """The file of a series that is continued."""
 
     manifest: Manifest
     secret: Secret
@@ -78,13 +66,7 @@ class Earlier:
 
     @classmethod
     def of(cls, continues: Any) -> Earlier:
-        """It as a release that is at hand, or by the path of its manifest.
-
-        Raises
-        ------
-        InputError
-            If it is of no series, or what was kept beside its manifest is gone.
-        """
+        """It as a release that is at hand, or by the path of its manifest."""
         if not isinstance(continues, (str, os.PathLike)):
             if continues.secret is None or continues.lasting is None:
                 raise _no_series("a release of no series, or one that was pickled")
@@ -106,13 +88,7 @@ class Earlier:
         return cls(manifest, Secret(secret), lasting)
 
     def check_next(self, schema_sha256: str, input_sha256: str, period: str | None) -> None:
-        """Refuse a file that cannot be the next one.
-
-        Raises
-        ------
-        InputError
-            If it is the same file again, of another schema, or not of the period that follows.
-        """
+        """Refuse a file that cannot be the next one."""
         before = self.manifest.series.get("period")
         expected = None if before is None else following(before)
         if period != expected:
@@ -157,12 +133,7 @@ def _no_series(found: str) -> InputError:
 class Continued:
     """A file in the classes of its series.
 
-    Attributes
-    ----------
-    waiting
-        People who wait for classes of their own.
-    changed
-        By quasi-identifier, people whose value is no longer in the cell that they keep.
+    By quasi-identifier it counts people whose value is no longer in the cell that they keep.
     """
 
     draft: Draft
@@ -178,16 +149,7 @@ class Continued:
         """The records of a file in the classes of their persons, with the cells that these have.
 
         Classes that look the same stay apart: who knows when people came tells them.
-
-        Parameters
-        ----------
-        lasting
-            The classes, those of newcomers included.
-
-        Raises
-        ------
-        ConstraintsNotMetError
-            If a class no longer keeps a promise.
+        ConstraintsNotMetError if a class no longer keeps a promise.
         """
         own = np.array([lasting.class_of.get(name, WAITING) for name in ids_of(table)], np.int32)
         columns = [
@@ -217,13 +179,7 @@ class Continued:
         return cls(draft, released, lasting, waiting, changed)
 
     def noted(self, before: str) -> dict[str, Any]:
-        """What a manifest says of it.
-
-        Parameters
-        ----------
-        before
-            The hash of the released file that it continues.
-        """
+        """What a manifest says of it."""
         return {
             "file": self.lasting.files,
             "continues_sha256": before,

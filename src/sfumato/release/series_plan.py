@@ -71,8 +71,6 @@ def plan_series(
         The files of the past, the first one first.
     promises
         What every class keeps, `PidKAnonymity` among it.
-    ks
-        Other numbers of people to promise.
     admit_every
         In every which of the files newcomers get classes; 1 to 3 where empty.
     options
@@ -82,11 +80,6 @@ def plan_series(
     -------
     list
         Settings that some file refused first, then the one under which most people are found.
-
-    Raises
-    ------
-    InputError
-        If there are too few files, or no promise of K people.
     """
     own = [each.k for each in promises if isinstance(each, PidKAnonymity)]
     if len(files) < _FEWEST_FILES or not own or schema.person is None:

@@ -45,12 +45,8 @@ NEAR = 4096
 class TreeClasses:
     """The tree's own classes, before those with the same released cells became one.
 
-    The published tables count these; a reader of the release sees the merged ones.
-
-    Attributes
-    ----------
-    max_gidr, avg_gidr
-        Largest and mean GIDR of a class (paper 003, Section 7).
+    The published tables count these; a reader of the release sees the merged ones. GIDR is of paper
+    003, Section 7.
     """
 
     classes: int

@@ -119,8 +119,6 @@ class Utility:
         Share of the variance that is lost, the weighted sums over the columns.
     discernibility
         Σ N_t² + suppressed records · N.
-    queried
-        How well counts can be estimated, measured when it is asked for.
     counts
         What coarser numbers of records cost, where they were asked for.
     histories
@@ -159,13 +157,7 @@ class Utility:
 
     @classmethod
     def of_columns(cls, columns: tuple[ColumnLoss, ...], **measured: Any) -> Utility:
-        """The loss of a release, from that of its columns and the other fields.
-
-        Parameters
-        ----------
-        **measured
-            The fields that are no averages over columns.
-        """
+        """The loss of a release, from that of its columns and the other fields."""
         weight = np.array([column.weight for column in columns])
         within = float(weight @ [column.sse for column in columns])
         whole = float(weight @ [column.sst for column in columns])

@@ -43,13 +43,7 @@ def shown_names(place: str) -> tuple[str, ...]:
 
 
 def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
-    """Refuse a folder that holds something else than an earlier release of the same tables.
-
-    Raises
-    ------
-    InputError
-        If it does, or is no folder.
-    """
+    """Refuse a folder that holds something else than an earlier release of the same tables."""
     if folder.name in ("", ".."):  # nothing can stand beside it
         raise InputError("output", "must be a folder with a name", found="one without")
     if folder.exists() and not folder.is_dir():
@@ -99,14 +93,7 @@ def manifest_of(folder: Path) -> Path:
 class MeasuredPromise:
     """A promise of a manifest, held against the files.
 
-    Attributes
-    ----------
-    states
-        Its parameters.
-    kept
-        ``None`` where the files do not tell.
-    why
-        Why they do not.
+    It is neither kept nor broken where they cannot tell.
     """
 
     name: str
@@ -130,16 +117,10 @@ class WrittenTables:
         By table, the records of the file, and those of the manifest.
     changed
         Tables whose file has another hash than the manifest states.
-    foreign
-        Files of the folder that are not of the release.
     twice
         Number of cells of keys that are empty or there again.
-    broken
-        Number of references that lead to no record.
     fewest, promised
         People of the smallest class, by what the table of people shows; and at least promised.
-    promises
-        Those of the manifest.
     """
 
     rows: Mapping[str, int]
@@ -222,18 +203,7 @@ class WrittenTables:
 
 
 def measured_again(folder: Path, schema: Schema) -> WrittenTables:
-    """Read the files of a released set again, and hold them against its manifest.
-
-    Parameters
-    ----------
-    schema
-        That of the original.
-
-    Raises
-    ------
-    InputError
-        If the folder has no manifest of these tables, or lacks a file.
-    """
+    """Read the files of a released set again, and hold them against its manifest."""
     manifest = load_manifest(manifest_of(folder))
     if not schema.tables or {*manifest.tables} != {*schema.tables}:
         raise InputError(

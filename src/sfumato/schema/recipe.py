@@ -458,13 +458,7 @@ class StepCount:
 
 
 def in_order(recipe: Mapping[str, Cleaning]) -> list[str]:
-    """The columns of a recipe, those that others are made of first.
-
-    Raises
-    ------
-    ValueError
-        If columns are made of each other in a circle.
-    """
+    """The columns of a recipe, those that others are made of first."""
     waiting, done = dict(recipe), list[str]()
     while waiting:
         ready = [

@@ -265,13 +265,7 @@ class Event(Part):
 
 
 def check_level(level: int, height: int) -> None:
-    """Refuse a level that a hierarchy does not have.
-
-    Raises
-    ------
-    ValueError
-        If it has fewer levels above its values.
-    """
+    """Refuse a level that a hierarchy does not have, with a ValueError."""
     if level > height:
         raise ValueError(
             f"'known' must be a level of the hierarchy, which has {height} above its values"
@@ -795,13 +789,7 @@ def schema_sha256(schema: Schema) -> str:
 
 
 def _check_tables(tables: Mapping[str, Any]) -> None:
-    """Refuse tables that are no database of the same people.
-
-    Raises
-    ------
-    ValueError
-        If there is not one table of persons, or a table does not belong to it.
-    """
+    """Refuse tables that are no database of the same people."""
     persons = [name for name, table in tables.items() if table.persons]
     if len(persons) != 1:
         raise ValueError(

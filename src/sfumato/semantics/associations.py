@@ -137,13 +137,9 @@ class Shown:
             raise InputError("a release's counts", "must not be negative")
 
     def at(self, column: int, level: int) -> Codes:
-        """What each tuple tells about an attribute at a level.
+        """What each tuple tells about an attribute at a level, as an index into ``labels[level]``.
 
-        Returns
-        -------
-        numpy.ndarray
-            Index into ``labels[level]``; -1 where the tuple shows a coarser value, or none;
-            shape (tuples,).
+        It is -1 where the tuple shows a coarser value, or none; shape (tuples,).
         """
         hierarchy = tuple(self.hierarchies.values())[column]
         codes = self.codes[:, column]
@@ -156,14 +152,10 @@ class Shown:
 
 
 def equal_levels(hierarchy: Hierarchy) -> tuple[Codes, Codes]:
-    """The lowest and the highest level at which a value has the same leaves below it.
+    """For each level and leaf the lowest and the highest level with the same leaves below.
 
-    Who is shown the only branch of a value knows the value below it, too.
-
-    Returns
-    -------
-    tuple
-        The levels for each level and leaf, each of shape (levels, leaves).
+    Shape (levels, leaves) each. Who is shown the only branch of a value knows the value
+    below it, too.
     """
     below = np.stack(
         [
@@ -226,17 +218,13 @@ def items(shown: Shown, least: float = 0.0) -> dict[Place, Sets]:
 
 
 def frequent_sets(shown: Shown, least: float, length: int) -> Iterator[Sets]:
-    """The frequent combinations of 1, 2, ... ``length`` values, by their places.
+    """The frequent combinations of 1, 2, ...
 
-    Apriori over places: a combination of n places is counted only where all its parts of n - 1
-    places are frequent, and only over the tuples that show them. With a attributes of h levels
-    this takes O(C(a, length) h^length) groupings of at most all tuples, O(tuples log tuples)
-    each; what pruning leaves is mostly far less.
-
-    Yields
-    ------
-    Sets
-        The combinations at some places; only places that have any.
+    ``length`` values, by their places. Apriori over places: a combination of n places is counted
+    only where all its parts of n - 1 places are frequent, and only over the tuples that show them.
+    With a attributes of h levels this takes O(C(a, length) h^length) groupings of at most all
+    tuples, O(tuples log tuples) each; what pruning leaves is mostly far less. Places without any
+    are left out.
     """
     single = items(shown, least)
     yield from single.values()
@@ -312,14 +300,9 @@ Said = tuple[tuple[Item, ...], Item]
 class Redundancy:
     """Tells which associations follow from others.
 
-    One association follows from another if whoever shows its antecedent shows the other's too
-    (a subset of its items, or ancestors of them), and the other's consequent is the same value
-    or lies below it. Nobody refines a value further by the one than by the other.
-
-    Parameters
-    ----------
-    among
-        The associations that others may follow from.
+    One association follows from another if whoever shows its antecedent shows the other's too (a
+    subset of its items, or ancestors of them), and the other's consequent is the same value or lies
+    below it. Nobody refines a value further by the one than by the other.
     """
 
     def __init__(self, hierarchies: Mapping[str, Hierarchy], among: Collection[Said]) -> None:

@@ -226,13 +226,7 @@ class Measured:
 
 
 def measured(linked: Linked, levels: Integers) -> Measured:
-    """Measure the linked tuples at these levels.
-
-    Parameters
-    ----------
-    levels
-        Level of each value, shape (tuples, QIs).
-    """
+    """Measure the linked tuples at the levels of their values, shape (tuples, QIs)."""
     counts = {}
     for local in linked.locals_:
         columns = linked.columns_of(local)
@@ -249,13 +243,7 @@ def measured(linked: Linked, levels: Integers) -> Measured:
 
 
 def mean_risk(linked: Linked, risks: Floats) -> float:
-    """Mean over the linked individuals of the largest risk of their tuples (Eq. 3).
-
-    Parameters
-    ----------
-    risks
-        Risk of each tuple, shape (tuples,).
-    """
+    """Mean over the linked individuals of the largest of their tuples' risks (Eq. 3)."""
     of_person = np.zeros(linked.table.persons)
     # A reader needs one record only to find somebody, so the riskiest of a person's counts.
     np.maximum.at(of_person, linked.table.person, risks[linked.tuple_of])
@@ -360,12 +348,9 @@ def released_table(
 
 
 def secrets_of(linked: Linked, levels: Integers, secrets: Secrets) -> Secrets:
-    """What order and pseudonyms of a release of linked data come from: of another one others.
+    """What order and pseudonyms come from: of another release of linked data another one.
 
-    Parameters
-    ----------
-    levels
-        Level of each value, shape (tuples, QIs).
+    The levels of its values have shape (tuples, QIs).
     """
     # One type and layout, so that equal levels give equal bytes however they are held.
     shown = np.ascontiguousarray(levels, dtype=np.int64).tobytes()
@@ -375,10 +360,7 @@ def secrets_of(linked: Linked, levels: Integers, secrets: Secrets) -> Secrets:
 def shown_labels(linked: Linked, levels: Integers) -> dict[str, npt.NDArray[np.object_]]:
     """The label that each distinct tuple shows, by quasi-identifier; ``None`` for missing.
 
-    Parameters
-    ----------
-    levels
-        Level of each value, shape (tuples, QIs).
+    The levels of its values have shape (tuples, QIs).
     """
     shown = {}
     for place, (name, hierarchy) in enumerate(

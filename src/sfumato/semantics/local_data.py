@@ -22,16 +22,12 @@ _LARGEST = 1 << 62
 
 
 def shown_table(hierarchy: Hierarchy) -> Codes:
-    """What each leaf is shown as at each level, a missing value in the last column.
+    """What each leaf is shown as at each level, as an index into ``labels[level]``.
 
-    A missing value is a value of its own at every level but the root: a cell that shows nothing
-    is matched by a missing value alone, and a missing value matches that cell and ``*`` alone.
-    Code -1 picks the last column.
-
-    Returns
-    -------
-    numpy.ndarray
-        Index into ``labels[level]``, or its length for missing; shape (levels, leaves + 1).
+    A missing value, in the last column, is a value of its own at every level but the root: a cell
+    that shows nothing is matched by a missing value alone, and a missing value matches that cell
+    and ``*`` alone. Its index is the length of the labels. Code -1 picks the last column. Shape
+    (levels, leaves + 1).
     """
     missing = np.array([len(labels) for labels in hierarchy.labels], dtype=np.int32)
     # At the root a missing value looks like every other one.
@@ -336,13 +332,9 @@ def _labels(columns: Sequence[CodedColumn]) -> list[list[str]]:
 def penalty_table(hierarchy: Hierarchy) -> Floats:
     """Normalised certainty penalty of each leaf at each level, in [0, 1].
 
-    (Leaves below its ancestor - 1) / (leaves - 1); 0 where there is one leaf. A missing value,
-    in the last column, loses nothing below the root and everything at it.
-
-    Returns
-    -------
-    numpy.ndarray
-        Penalties, shape (levels, leaves + 1).
+    Shape (levels, leaves + 1). (Leaves below its ancestor - 1) / (leaves - 1); 0 where there
+    is one leaf. A missing value, in the last column, loses nothing below the root and everything
+    at it.
     """
     leaves = len(hierarchy.leaves)
     below = np.stack(
@@ -725,13 +717,7 @@ class Linked:
         codes: Codes,
         locals_: tuple[Local, ...],
     ) -> Linked:
-        """Gather the records that agree in all quasi-identifiers.
-
-        Parameters
-        ----------
-        codes
-            Leaf codes of each record, shape (records, QIs).
-        """
+        """Gather the records, of leaf codes (records, QIs), that agree in all quasi-identifiers."""
         tables = [shown_table(hierarchy) for hierarchy in hierarchies]
         distinct, first, tuple_of = distinct_tuples(tables, codes)
         return cls(
@@ -759,10 +745,7 @@ class Linked:
     def losses(self, levels: Integers, columns: Sequence[int]) -> tuple[float, float]:
         """SSE/SST and mean weighted NCP over the individuals, of some quasi-identifiers.
 
-        Parameters
-        ----------
-        levels
-            Level of each value, shape (tuples, QIs).
+        The levels of the tuples' values have shape (tuples, QIs).
         """
         codes, shown = self.codes[:, columns], levels[:, columns]
         hierarchies = [self.hierarchies[place] for place in columns]
@@ -781,11 +764,7 @@ class Linked:
         """The levels of least loss at which enough local individuals match each tuple.
 
         Where the reader is informed, those at which enough are shown like it (`alike_levels`).
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (tuples, QIs); see `least_levels`.
+        Shape (tuples, QIs).
         """
         if not any(local.informed for local in self.locals_):
             return least_levels(

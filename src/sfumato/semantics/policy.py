@@ -24,13 +24,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One contradiction or gap.
-
-    Attributes
-    ----------
-    where
-        What it is about: ``"request 'diabetes'"``.
-    """
+    """One contradiction or gap, and where it is: ``"request 'diabetes'"``."""
 
     severity: Severity
     where: str
@@ -47,10 +41,7 @@ Findings = Iterator[Finding]
 def check_policy(policy: Policy) -> tuple[Finding, ...]:
     """Everything in a policy that contradicts itself or is left open; errors first.
 
-    Parameters
-    ----------
-    policy
-        The policy, with its paths located, since the files that it names are looked for.
+    The files that it names are looked for.
     """
     checks: tuple[Callable[[Policy], Findings], ...] = (
         _nothing,

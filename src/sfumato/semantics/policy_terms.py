@@ -133,13 +133,7 @@ class Database(_Frozen):
 
 
 class Linkage(_Frozen):
-    """Databases whose records are linked.
-
-    Attributes
-    ----------
-    from_
-        Names of the databases; ``from`` in a file.
-    """
+    """Databases whose records are linked; ``from_`` is ``from`` in a file."""
 
     # The word of the file is a reserved one in Python.
     from_: Annotated[Names, Field(alias="from")]
@@ -147,13 +141,7 @@ class Linkage(_Frozen):
 
 
 class Request(_Frozen):
-    """Somebody who asks for a linkage.
-
-    Attributes
-    ----------
-    purpose
-        What for; ``None`` where it does not say.
-    """
+    """Somebody who asks for a linkage, and what for; ``None`` where it does not say."""
 
     role: Name
     linkage: Name

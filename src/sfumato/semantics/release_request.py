@@ -83,13 +83,7 @@ UNNAMED = "(not named)"
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A request that the rules allow, beside the data that it is about.
-
-    Attributes
-    ----------
-    k
-        Individuals of each local data set that every tuple must match.
-    """
+    """A request that the rules allow, beside its data, of which k individuals match every tuple."""
 
     policy: Policy
     request: str
@@ -270,10 +264,6 @@ class Known:
         whose condition everybody in the data meets, as a condition on a root.
     ids
         The id of each of ``accepted`` in the ledger.
-    decided
-        Those decided on that speak about the release's values, for mining.
-    releases
-        Numbers of the earlier releases that the new one is intersected with.
     unfollowed
         Numbers of earlier releases whose persons nobody can follow and that the custodian says are
         of other people: nothing is claimed about these.
@@ -481,10 +471,7 @@ def _check_readable(
 def disclosed(linked: Linked, class_of: Integers, secrets: Secrets) -> Disclosed:
     """What a release on request shows, beside who it shows it of.
 
-    Parameters
-    ----------
-    class_of
-        The tuple of each record as it is shown; a person's class is all of the person's tuples.
+    A person's class is all of the person's tuples as they are shown.
     """
     table = linked.table
     # The marks come from the secret: who knows the tuples must not number the classes.
@@ -562,12 +549,9 @@ class Mining:
 
 
 def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Codes]:
-    """The distinct generalised tuples with their individuals, and the one of each record.
+    """The distinct tuples at their levels with their individuals, and the one of each record.
 
-    Parameters
-    ----------
-    levels
-        Level of each value, shape (tuples, QIs).
+    The levels have shape (tuples, QIs).
     """
     return shown_tuples(
         linked.hierarchy_of,

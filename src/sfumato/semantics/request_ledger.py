@@ -72,13 +72,7 @@ class RequestLedger(ReleaseLedger):
     def releases(
         self, *, linkage: str | None = None, requester: str | None = None
     ) -> list[requested_content.Release]:
-        """The releases, oldest first.
-
-        Parameters
-        ----------
-        linkage, requester
-            Only those of this linkage, to this requester.
-        """
+        """The releases, oldest first, of a linkage or to a requester where one is given."""
         releases = [_release(entry) for entry in self._log.entries() if entry.kind == _RELEASE]
         return [
             release
@@ -93,8 +87,6 @@ class RequestLedger(ReleaseLedger):
         ----------
         linkages
             What policies called them: its own, and those of earlier releases of its persons.
-        k
-            The individuals that each tuple has to match.
         local
             Hash of the data of each database whose readers ask, by its name.
         """
@@ -130,12 +122,9 @@ class RequestLedger(ReleaseLedger):
     def grant(
         self, linkage: str, *, k: int | None, local: Mapping[str, str], note: str, by: str
     ) -> None:
-        """Let later releases of a linkage keep a lower k, or be held against other local data.
+        """Let later releases keep a lower k, or be held against other local data.
 
-        Parameters
-        ----------
-        k
-            The k from now on; ``None`` for the one before.
+        ``None`` is as before.
         """
         check_said(note=note, by=by)
         if (k is None and not local) or (k is not None and k < 1):
@@ -184,12 +173,9 @@ class RequestLedger(ReleaseLedger):
     def propose(
         self, associations: Iterable[requested_content.NotedAssociation], by: str
     ) -> list[requested_content.NotedAssociation]:
-        """Note associations that were found, for the custodian to review.
+        """Note associations for the custodian's review.
 
-        Returns
-        -------
-        list
-            These associations, with what was decided on them before.
+        They come with earlier decisions on them.
         """
         # Only `decide` decides: a state that comes with what was found is nobody's word.
         proposals = [

@@ -313,13 +313,7 @@ def followed(
     actor: str,
     detail: Mapping[str, Any],
 ) -> None:
-    """Bring the associations that are known up to date with the next entry.
-
-    Parameters
-    ----------
-    known
-        The associations by id; changed in place.
-    """
+    """Bring the associations that are known, by id, up to date with the next entry, in place."""
     for each in detail.get("associations", ()):
         new = from_detail(each)
         old = known.get(new.id)
@@ -456,8 +450,6 @@ class ReleaseFacts:
 
     Attributes
     ----------
-    k
-        The individuals that each tuple had to match.
     associations
         What was found in earlier releases, with the state in which it was used.
     figures
@@ -485,13 +477,7 @@ class ReleaseFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseEntry(ReleaseFacts):
-    """A release that is to be noted.
-
-    Attributes
-    ----------
-    tuples
-        The distinct generalised tuples, with the quasi-identifiers among their attributes.
-    """
+    """A release that is to be noted; the quasi-identifiers are among its tuples' attributes."""
 
     tuples: Tuples
 
@@ -546,10 +532,7 @@ class Release(ReleaseFacts):
 def detail_of_release(entry: ReleaseEntry, key_id: str) -> dict[str, object]:
     """What the entry of a release holds, beside its arrays.
 
-    Parameters
-    ----------
-    key_id
-        Which key its digests are made with; ``""`` where it has none.
+    The key id is ``""`` without digests.
     """
     tuples = entry.tuples
     return {

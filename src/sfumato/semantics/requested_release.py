@@ -81,15 +81,11 @@ def enforce(
 ) -> Enforced:
     """Raise what the rules say, until k individuals are left whatever a reader infers.
 
-    A tuple at which a reader gets below k is put to the rules as it is shown; what they enforce
-    on it is all that may be raised in it, and what comes of that is put to them again. Where it
-    is only together with earlier releases that a reader gets below k, whatever is shown in more
-    detail than there may be raised.
-
-    Parameters
-    ----------
-    start
-        The levels of linkage anonymity, shape (tuples, QIs).
+    It starts from the levels of linkage anonymity, shape (tuples, QIs). A tuple at which a reader
+    gets below k is put to the rules as it is shown; what they enforce on it is all that may be
+    raised in it, and what comes of that is put to them again. Where it is only together with
+    earlier releases that a reader gets below k, whatever is shown in more detail than there may be
+    raised.
     """
     # A reader without associations and earlier releases knows nothing beyond linkage anonymity.
     if not (known.accepted or known.earlier):
@@ -182,13 +178,7 @@ class Figures:
 
 
 def figures_of(linked: Linked, levels: Levels, known: release_request.Known) -> Figures:
-    """Measure the linked tuples at these levels.
-
-    Parameters
-    ----------
-    levels
-        Level of each value, shape (tuples, QIs).
-    """
+    """Measure the linked tuples at the levels of their values, shape (tuples, QIs)."""
     risks = disclosure_risks(
         linked.codes, levels, linked.locals_, linked.hierarchy_of, known.accepted
     )
@@ -258,10 +248,7 @@ def by_association(
 ) -> tuple[AssociationChange, ...]:
     """The changes of a release by their reasons, one line for each accepted association.
 
-    Parameters
-    ----------
-    usual
-        What the policy does, where the rules do not say it of each association.
+    Where the rules do not say it of each association, it is what the policy usually does.
     """
     because: dict[tuple[Any, Any], list[int]] = {}
     for place, change in enumerate(enforced.changes):
@@ -355,13 +342,7 @@ def manifest_of(
     keyed: bool,
     keep_order: bool,
 ) -> dict[str, Any]:
-    """What a release depends on, as plain values.
-
-    Parameters
-    ----------
-    seed
-        The seed that was given or drawn; nothing is searched at random.
-    """
+    """What a release depends on, its seed among it, as plain values."""
     return {
         "release": {
             "seed": seed,
@@ -400,13 +381,7 @@ def _recipe_of(asked: release_request.Asked) -> dict[str, Any]:
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
-    """A manifest as TOML.
-
-    Parameters
-    ----------
-    manifest
-        What `manifest_of` gave.
-    """
+    """What `manifest_of` gave as TOML."""
     document = tomlkit.document()
     for line in HEADER.splitlines():
         document.add(tomlkit.comment(line))
@@ -750,13 +725,7 @@ def anonymize_requested(  # noqa: PLR0913 - of a public verb
 
 
 def check_output(output: str | os.PathLike[str]) -> None:
-    """Refuse a place that the release or its manifest cannot be written to.
-
-    Parameters
-    ----------
-    output
-        Where to write the release.
-    """
+    """Refuse a place that the release or its manifest cannot be written to."""
     check_path(output, "output")
     check_output_path(output)
     check_target(Path(output).with_name(MANIFEST_FILE))
@@ -785,8 +754,6 @@ def make_release(
         What `ask` gave.
     ledger, output, mining, seed, keep_order, pseudonym_key, secret
         As in `anonymize_requested`.
-    also
-        Writes more files, given the release as it is noted.
     """
     drawn, secrets = drawn_seed(seed), Secrets.of(secret, pseudonym_key)
     request = asked.details

@@ -170,13 +170,7 @@ class Reader:
         return np.column_stack(columns).astype(np.int32, copy=False)
 
     def refines(self, rule: Rule, codes: Codes, levels: Integers) -> Bools:
-        """Which tuples a rule refines.
-
-        Parameters
-        ----------
-        codes, levels
-            The tuples; each of shape (tuples, attributes).
-        """
+        """Which tuples a rule refines; codes and levels have shape (tuples, attributes)."""
         shown, values = levels[:, rule.column], codes[:, rule.column]
         table = self.tables[rule.column]
         # Only a coarser value is refined: any other tells the consequent already or contradicts it.
@@ -195,13 +189,9 @@ class Reader:
     def reachable(self, codes: Codes, levels: Integers) -> Reached:
         """All tuples that a reader can arrive at who believes any part of what it knows.
 
-        Rules are applied in any order, to the consequent or to any ancestor of it below what is
-        shown. Takes O(rules x reached) and a sort of what was reached per step.
-
-        Parameters
-        ----------
-        codes, levels
-            The tuples that the reader starts from; each of shape (tuples, attributes).
+        Codes and levels have shape (tuples, attributes). Rules are applied in any order, to the
+        consequent or to any ancestor of it below what is shown. Takes O(rules x reached) and a sort
+        of what was reached per step.
         """
         starts = len(codes)
         nothing = np.full(starts, -1, dtype=np.int64)
@@ -282,8 +272,6 @@ class Reader:
         ----------
         codes, levels
             The tuples; each of shape (tuples, attributes).
-        most
-            The rules of a form that are given for each tuple.
 
         Returns
         -------
@@ -355,13 +343,7 @@ class Reader:
         return {form: _Form(*np.array(found, dtype=np.int64).T) for form, found in gathered.items()}
 
     def tells_always(self, codes: Codes, levels: Integers) -> Bools:
-        """Which tuples are refined by an association that everybody meets.
-
-        Parameters
-        ----------
-        codes, levels
-            The tuples; each of shape (tuples, attributes).
-        """
+        """Which tuples, of shape (tuples, attributes), an association for everybody refines."""
         told = np.zeros(len(codes), dtype=np.bool_)
         for rule in self._always:
             told |= self.refines(rule, codes, levels)
@@ -401,8 +383,6 @@ def shown_before(shown: Shown, tuple_of: Integers, hierarchies: Mapping[str, Hie
 
     Parameters
     ----------
-    shown
-        The tuples of the earlier release, in terms of the present hierarchies.
     tuple_of
         The tuple of each person, -1 for one that the release did not have; shape (persons,).
     hierarchies
@@ -507,8 +487,6 @@ class Change:
         The associations that left fewer than k individuals.
     between
         Whether the intersection with earlier releases left fewer than they did, and than k.
-    raised
-        The values that are shown at a higher level.
     loss
         By how much the tuple's weighted NCP grew.
     """
@@ -818,8 +796,6 @@ class Judge:
             Their places, shape (judged,).
         levels
             Their levels, shape (judged, attributes).
-        why
-            Whether to find the rules that leave too few.
         """
         codes = self._codes[rows]
         alone, leaking = self._leaves_few(codes, levels, self._k[:, rows], why)

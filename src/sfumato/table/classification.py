@@ -72,13 +72,7 @@ def open_classified(
 
 
 def refused_columns(data: object, schema: Schema) -> dict[str, str]:
-    """The columns that a release by a schema would be refused for, each with what it does.
-
-    Parameters
-    ----------
-    data, schema
-        As in `open_classified`.
-    """
+    """The columns that a release by a schema would be refused for, each with what it does."""
     table = open_table(prepared(open_source(data), schema) if schema.recipe else data, schema)
     found = {figure.column: f"it {figure.leak}" for figure in column_figures(table) if figure.leak}
     if schema.person is None:
@@ -100,10 +94,7 @@ def classified(
 ) -> Schema:
     """The schema that a release is made by: what it does not name is undecided, and left out.
 
-    Parameters
-    ----------
-    candidates
-        Gives those of some columns that may be the person's; asked only before a refusal.
+    Which columns may be the person's is asked only before a refusal.
     """
     check_columns(subject, names, schema)
     unnamed = unnamed_columns(names, schema)
@@ -120,13 +111,7 @@ def check_decided(
     unclassified: Unclassified,
     candidates: Callable[[Sequence[str]], Sequence[person_candidates.PersonCandidate]],
 ) -> None:
-    """Refuse a file that may not be released as long as nobody says more about its columns.
-
-    Parameters
-    ----------
-    schema, unclassified, candidates
-        As in `classified`.
-    """
+    """Refuse a file that may not be released as long as nobody says more about its columns."""
     if schema.undecided:
         raise InputError(
             f"column{_plural(schema.undecided)} {listed(schema.undecided)} of {subject}",

@@ -50,8 +50,6 @@ class Cleaned:
     ----------
     values
         As long as the column; null where there is no value or none that can be read.
-    counts
-        What each step did to how many cells, by the step.
     first
         Position of the first of them; -1 without any.
     """

@@ -52,12 +52,7 @@ def boosting_lacks() -> str:
 class Target:
     """What is foretold of each person: a place in an order, or one of some values.
 
-    Attributes
-    ----------
-    codes
-        Code of each person, in order where the values have one; -1 where it is not known.
-    ordered
-        Whether near codes are near values.
+    Codes are in order where the values have one; -1 where it is not known.
     """
 
     codes: Ints

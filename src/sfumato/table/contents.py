@@ -144,13 +144,7 @@ class Held:
 
 
 def held_in(form: Form, header: str = "") -> Held:
-    """What a column holds, by its values.
-
-    Parameters
-    ----------
-    header
-        Its name, which decides only between what the values allow alike.
-    """
+    """What a column holds, by its values; its name decides only between what they allow alike."""
     if form.look == "empty" or not form.distinct:
         return Held(Content.EMPTY, 1.0, "no value in any record")
     if form.look == "bytes":
@@ -589,10 +583,7 @@ def _candidates(compact: list[str]) -> Iterator[tuple[str, str, str]]:
 def validator(module: str) -> Callable[[str], bool]:
     """The check of a module of `stdnum`; a text at which it raises is no such number.
 
-    Parameters
-    ----------
-    module
-        Its name without the package's, such as ``"gb.nhs"``.
+    The module is named without the package's name, such as ``"gb.nhs"``.
     """
     try:
         foreign = import_module(f"stdnum.{module}").is_valid

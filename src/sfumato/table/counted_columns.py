@@ -25,13 +25,7 @@ _SPACE = 1 << 64
 
 
 class Alone(NamedTuple):
-    """How many people are alone.
-
-    Attributes
-    ----------
-    alone
-        People who have a record with values that no other person has in any record.
-    """
+    """How many people have a record with values that no other person has in any record."""
 
     alone: int
     people: int
@@ -46,8 +40,6 @@ class CountedColumns:
         The codes of each column, one per record, -1 for a missing value, which counts as a value.
     person
         The person of each record, numbered from 0; ``None`` where each record is a person.
-    rng
-        Draws the words.
     """
 
     def __init__(
@@ -83,12 +75,9 @@ class CountedColumns:
 
     @classmethod
     def of_arrow(cls, data: pa.Table, person: str | None = None) -> CountedColumns:
-        """Those of a file whose columns have no roles yet.
+        """Those of a file whose columns have no roles.
 
-        Parameters
-        ----------
-        person
-            The column that names the person; a record without a name is a person by itself.
+        A record without a person is one by itself.
         """
         columns = {name: codes_of(data.column(name)) for name in data.column_names}
         if person is None:
@@ -106,10 +95,7 @@ class CountedColumns:
     def alone(self, columns: Iterable[str], coarser: Mapping[str, Integers] | None = None) -> Alone:
         """The people who are alone with what these columns say of them.
 
-        Parameters
-        ----------
-        coarser
-            What becomes of the values of a column: of each code the number of its group, from 0.
+        Coarser values are given as the number of the group of each code, from 0.
         """
         chosen = self._check(columns)
         changed = {name: groups for name, groups in (coarser or {}).items() if name in chosen}

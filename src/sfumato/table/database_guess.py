@@ -23,13 +23,7 @@ SAME = 0.98
 
 @dataclass(frozen=True)
 class DatabaseGuess:
-    """A proposed schema of a database.
-
-    Attributes
-    ----------
-    notes
-        Why, by table and by ``TABLE.COLUMN``; without values of the data.
-    """
+    """A proposed schema of a database, and why, by table and ``TABLE.COLUMN``, without values."""
 
     schema: Schema
     notes: dict[str, str]
@@ -37,13 +31,7 @@ class DatabaseGuess:
 
 
 def check_answered(found: KeyMap) -> None:
-    """Refuse a database of which a person has to say how its tables belong together.
-
-    Raises
-    ------
-    InputError
-        If something is open, with the lines that answer it.
-    """
+    """Refuse a database of which a person has to say how its tables belong together."""
     if found.questions:
         raise InputError(
             "the tables",
@@ -63,13 +51,7 @@ def check_answered(found: KeyMap) -> None:
 def guess_database(
     tables: Mapping[str, object], layout: LayoutGiven | None = None
 ) -> DatabaseGuess:
-    """Propose what the tables of a database are: keys, references, and a role for each column.
-
-    Raises
-    ------
-    InputError
-        If nobody but a person can say how they belong together.
-    """
+    """Propose what the tables of a database are: keys, references, and a role for each column."""
     sources = open_tables(tables, layout)
     found = key_map(sources)
     check_answered(found)
@@ -228,13 +210,7 @@ def _of_events(found: KeyMap, table: str, guess: Guess, same: Mapping[str, str])
 def _said_again(
     found: KeyMap, table: str, sources: Mapping[str, Source], quasi: Mapping[str, Any]
 ) -> dict[str, str]:
-    """The columns of a table that say a quasi-identifier of its person again, by their values.
-
-    Parameters
-    ----------
-    quasi
-        The quasi-identifiers of the table of people.
-    """
+    """Columns of a table that say a person's quasi-identifier again, by their values."""
     direct = next((each for each in found.of(table) if each.to == found.persons), None)
     if direct is None or found.persons is None:
         return {}

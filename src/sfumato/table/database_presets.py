@@ -90,12 +90,7 @@ class Published:
     def columns(self, table: str, names: Sequence[str], of: Mapping[str, str]) -> dict[str, Any]:
         """The fields of a table's schema, but for its file.
 
-        Parameters
-        ----------
-        names
-            Its columns.
-        of
-            Which of them refer to a table that is there.
+        Of its references those to tables that are there.
         """
         if table == self.persons:
             quasi = {name: kind for name, kind in self.quasi_identifiers.items() if name in names}
@@ -111,13 +106,7 @@ class Published:
 
 
 def published(headers: Mapping[str, Collection[str]]) -> Published | None:
-    """The published database that tables are; ``None`` for none.
-
-    Parameters
-    ----------
-    headers
-        The columns of each table.
-    """
+    """The published database that tables, by their columns, are; ``None`` for none."""
     return next((each for each in (OMOP, MIMIC) if each.is_of(headers)), None)
 
 

@@ -36,13 +36,7 @@ _FOUND = {
 
 @dataclass(frozen=True)
 class DatabaseTable:
-    """A table in a database.
-
-    Attributes
-    ----------
-    table, group
-        Its name, and that of PostgreSQL's schema that it is in, where it is given.
-    """
+    """A table in a database, in that schema of PostgreSQL where one is given."""
 
     table: str
     group: str | None
@@ -139,11 +133,6 @@ def open_database(url: str) -> Source:
     """Open a table, or a view, of a database; it is read anew whenever it is asked for columns.
 
     Texts of SQLite stay texts, dates among them; its columns take the type of their first values.
-
-    Parameters
-    ----------
-    url
-        Where it is.
     """
     place = DatabaseTable.of(url)
     if place.module == "adbc_driver_sqlite" and not Path(place.address).is_file():
@@ -212,13 +201,7 @@ def _is_there(connection: Any, place: DatabaseTable) -> bool:
 
 
 def write_database(table: pa.Table, url: str) -> None:
-    """Make a table of a database, whole or not at all.
-
-    Parameters
-    ----------
-    url
-        Where; no table of that name may be there.
-    """
+    """Make a table of a database, whole or not at all; none of that name may be there."""
     place = check_new_table(url)
     arrays = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -33,12 +33,8 @@ _ENGINE_ERRORS = (
 def open_frame(data: Any) -> sources.Source:
     """Open a dataframe by its column names; an index of pandas counts where it has a name.
 
-    Parameters
-    ----------
-    data
-        A dataframe of pandas, Polars (eager or lazy), PyArrow (table or record batch), DuckDB
-        or PySpark, or anything else that narwhals accepts. A lazy one runs when its columns
-        are read.
+    It is one of pandas, Polars (eager or lazy), PyArrow (table or record batch), DuckDB or PySpark,
+    or anything else that narwhals accepts. A lazy one runs when its columns are read.
     """
     # narwhals knows tables of Arrow, but no single batches.
     if isinstance(data, pa.RecordBatch):
@@ -122,13 +118,7 @@ def _names(frame: _Frame) -> tuple[str, ...]:
 
 
 def to_frame_like(table: pa.Table, original: Any) -> Any:
-    """The table as the kind of dataframe that ``original`` is.
-
-    Returns
-    -------
-    Any
-        Such a dataframe; the table itself where ``original`` is no dataframe or an Arrow one.
-    """
+    """The table as the kind of dataframe that ``original`` is; itself where that is none."""
     try:
         frame = nw.from_native(original)
     except (TypeError, DuplicateError):

@@ -131,10 +131,7 @@ def _agreeing(by: Ints, of: Ints, counts: Floats) -> float:
 def exceptions(by: Ints, of: Ints) -> int:
     """Records whose value is not the most frequent one of their class; 0: ``by`` determines it.
 
-    Parameters
-    ----------
-    by, of
-        Codes, -1 for missing, which are left out; shape (records,).
+    Codes have shape (records,); those of -1, missing, are left out.
     """
     known = (by >= 0) & (of >= 0)
     by, of = by[known], of[known]
@@ -442,11 +439,6 @@ def found_with(
 
     A person is taken to be known by one record of the class. Of large files every n-th class is
     counted in, so that there are about 50,000 records. O(columns x records log records) of those.
-
-    Parameters
-    ----------
-    class_of, person
-        Class and person of each record, shape (records,).
     """
     step = max(1, len(class_of) // COUNTED)
     # Whole classes: in a part of one, more people would seem to be alone with their value.

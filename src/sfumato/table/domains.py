@@ -52,15 +52,7 @@ class _Contents:
 def encode_quasi_identifier(
     raw: RawColumn, quasi: QuasiIdentifier, missing: Sequence[str], warnings: list[str]
 ) -> table.CodedColumn:
-    """Give a quasi-identifier its kind, its domain and its hierarchy.
-
-    Parameters
-    ----------
-    raw
-        The column as it came; it is used up.
-    warnings
-        Takes what the reader should know.
-    """
+    """Give a quasi-identifier, which is used up, its kind, its domain and its hierarchy."""
     raw = raw.without(scalars.mean_missing(raw.values, missing))
     _check_some(raw, "quasi-identifier")
     contents = _contents(raw.values)
@@ -91,11 +83,6 @@ def encode_sensitive(
 
     Values that a reader takes for one are one category: whatever counts categories counts what is
     said, not how it is spelled. The released texts stay as they are.
-
-    Parameters
-    ----------
-    warnings
-        Takes how many spellings count as how many values.
     """
     raw = raw.without(scalars.mean_missing(raw.values, missing))
     found, read = readings(raw.values), None
@@ -129,13 +116,7 @@ def encode_sensitive(
 def encode_event(
     raw: RawColumn, event: Event, missing: Sequence[str], warnings: list[str]
 ) -> table.EventColumn:
-    """Give a column that says something of an event its domain and its hierarchy.
-
-    Parameters
-    ----------
-    warnings
-        Takes what the reader should know.
-    """
+    """Give a column that says something of an event its domain and its hierarchy."""
     raw = raw.without(scalars.mean_missing(raw.values, missing))
     _check_some(raw, "column of events")
     domain: table.Domain

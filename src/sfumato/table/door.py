@@ -465,13 +465,7 @@ def _suggestion(name: str, unnamed: Sequence[str], *, alone: bool) -> str:
 
 
 def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
-    """Check that a column's type holds single values that have a text.
-
-    Parameters
-    ----------
-    person
-        Whether it is the person column, where bytes are accepted too.
-    """
+    """Check that a column holds single values that have a text, or bytes for the person's."""
     subject = f"column '{name}'"
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type

@@ -31,13 +31,7 @@ _SEPARATOR = re.compile(rb'"?sep=(.)"?[ ,;\t]*\r?\n?')
 
 @dataclass(frozen=True)
 class Beginning:
-    """Where a table begins in a file of text.
-
-    Attributes
-    ----------
-    delimiter
-        The character between its cells.
-    """
+    """Where a table begins in a file of text, and the character between its cells."""
 
     delimiter: str
     lines: int
@@ -46,10 +40,7 @@ class Beginning:
 def beginning_of(head: bytes, delimiter: str | None = None, lines: int | None = None) -> Beginning:
     """Where a table begins: behind a line that names the separator, comments and titles.
 
-    Parameters
-    ----------
-    head
-        The first bytes of the file, in UTF-8; a character cut at the end is left out.
+    A character cut at the end of the first bytes, in UTF-8, is left out.
     """
     rows = head.splitlines(keepends=True)
     if lines is not None:
@@ -169,13 +160,7 @@ def given_names(given: Layout, columns: int, subject: str) -> tuple[str, ...] | 
 def check_header(
     names: Sequence[str | None], rows: Sequence[Sequence[str | None]], subject: str
 ) -> None:
-    """Refuse a first line that may be a record, which would name the columns by what it says.
-
-    Parameters
-    ----------
-    names
-        The cells of the first line.
-    """
+    """Refuse a first line that may be a record, which would name the columns by what it says."""
     rows = [row for row in rows if list(row) != list(names)]  # a header that is there again
     columns = list(itertools.zip_longest(*rows))
     found = [

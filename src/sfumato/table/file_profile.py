@@ -158,14 +158,9 @@ class ColumnProfile(Form):
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """How far a column singles persons out.
+    """The share of persons whom a column makes unique with those before it.
 
-    Attributes
-    ----------
-    up_to
-        Share of the persons who are unique on it and those before it.
-    without
-        The same on all columns but this one.
+    Beside it the share without this column.
     """
 
     column: str

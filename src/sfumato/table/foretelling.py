@@ -481,13 +481,7 @@ _SEGMENT = re.compile(r"[A-Za-z0-9+/=_-]{6,}")
 
 
 def _legible(content: bytes) -> str:
-    """The text of some bytes, unpacked where they are compressed.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """The text of some bytes, unpacked where compressed; a ValueError if it is none."""
     # How gzip (RFC 1952) and zlib (RFC 1950) begin. The latter is the letter x, too: what cannot be
     # unpacked is text.
     if content[:2] == b"\x1f\x8b":
@@ -550,13 +544,7 @@ def _leaves(value: object, name: str = "") -> Iterator[str]:
 def decoded(
     texts: Sequence[str | None], depth: int = DEPTH
 ) -> Iterator[tuple[str, list[str | None]]]:
-    """What texts, or their parts, decode to, and how; nothing where few do, or by chance.
-
-    Parameters
-    ----------
-    texts
-        The texts, ``None`` for missing.
-    """
+    """What texts, or their parts, decode to, and how; nothing where few do, or by chance."""
     some = [text for text in texts if text][:: max(1, len(texts) // 40)]
     if not depth or sum(len(each) >= LEAST_SIGNS for each in some) < DECODED * max(len(some), 1):
         return

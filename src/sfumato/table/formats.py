@@ -42,14 +42,10 @@ _READERS = {
 def open_excel(path: Path, given: Layout) -> sources.Source:
     """Open a sheet of an Excel workbook; the first row of its table holds the column names.
 
-    A column of numbers, of dates or of true/false stays one; a mixed column becomes text. A
-    formula counts by the value that was saved with it. Empty rows are skipped.
-
-    Parameters
-    ----------
-    given
-        How it is laid out, as far as that is said. Without a sheet it is the first one, or the only
-        one that holds a table where the first is a cover; titles above a table are skipped.
+    A column of numbers, of dates or of true/false stays one; a mixed column becomes text. A formula
+    counts by the value that was saved with it. Empty rows are skipped. Without a sheet it is the
+    first one, or the only one that holds a table where the first is a cover; titles above a table
+    are skipped.
     """
     subject = sources.subject_of(path)
     if path.suffix.lower() == ".xls":

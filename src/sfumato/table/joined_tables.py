@@ -56,8 +56,6 @@ class TableCount:
 
     Attributes
     ----------
-    records
-        Number of records that were read.
     orphans
         Those of them that refer to nothing that is there, or to nothing at all.
     without
@@ -118,15 +116,7 @@ def read_columns(source: Source, names: Iterable[str]) -> pa.Table:
 def joined(columns: Mapping[str, pa.Table], layout: Layout) -> Joined:
     """Follow the references of tables, those to which others refer first.
 
-    Parameters
-    ----------
-    columns
-        By table, at least its key and what refers to others.
-
-    Raises
-    ------
-    InputError
-        If a key is empty or twice, a reference leads nowhere, or two lead to two people.
+    Each table has at least its key and what refers to others.
     """
     ids: dict[str, pa.Array] = {}
     made = Joined(layout)

@@ -26,12 +26,9 @@ LOWEST = -(1 << 63)
 
 
 class NearIntegers:
-    """The distinct values so far, in a table with a place for each integer of their range.
+    """The distinct values so far.
 
-    Parameters
-    ----------
-    widest
-        Most integers between the lowest and the highest.
+    They have a table with a place for each integer of a range of ``widest`` at most.
     """
 
     def __init__(self, kind: pa.DataType, widest: int) -> None:
@@ -242,8 +239,6 @@ def _keys(words: Words, texts: slice | Places, width: int, prefix: bytes) -> Int
 
     Parameters
     ----------
-    words
-        The eight letters from each place on.
     texts
         The places where the texts start.
     """
@@ -465,13 +460,9 @@ def at_rows(records: Bools) -> str:
 class Accumulator:
     """Collects the batches of one column as codes.
 
-    Distinct values of single batches wait until they outnumber those known so far, so that the
-    work stays linear in the records and the memory in the distinct values.
-
-    Parameters
-    ----------
-    rows
-        Number of records to come, where it is known: their codes then need no second place.
+    Distinct values of single batches wait until they outnumber those known so far, so that the work
+    stays linear in the records and the memory in the distinct values. Where the number of rows to
+    come is known, their codes need no second place.
     """
 
     def __init__(self, name: str, rows: int | None = None) -> None:
@@ -699,13 +690,7 @@ def _same_values(one: pa.Array, other: pa.Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class CountedColumn(RawColumn):
-    """Distinct values, each a row that stands for all records that hold it.
-
-    Attributes
-    ----------
-    counts
-        Number of records of each row of ``codes``.
-    """
+    """Distinct values, each a row that stands for all records, so many, that hold it."""
 
     counts: Ints
 

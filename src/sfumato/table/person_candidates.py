@@ -175,13 +175,7 @@ def _rows_looked_at(codes: Codes | Ints, values: pa.Array) -> Ints | None:
 def _candidate(
     name: str, codes: Codes | Ints, values: pa.Array, looked_at: pa.Table
 ) -> PersonCandidate | None:
-    """A column as that of the persons; ``None`` where it does not look like that.
-
-    Parameters
-    ----------
-    looked_at
-        Records of some of its values, all columns.
-    """
+    """A column as that of the persons; ``None`` where it does not look like that."""
     groups = _coded(looked_at[name])[0]
     first = np.unique(groups, return_index=True)[1]
     agreeing: dict[str, float] = {}
@@ -218,12 +212,8 @@ def _are_strata(constants: Sequence[Ints]) -> bool:
     """Whether what is constant within values hardly ever agrees for two, as it does for persons.
 
     Each cell of a survey has one weight. Persons who are drawn share cells by chance, as many pairs
-    as the shares of the columns' values say, more where columns go together.
-
-    Parameters
-    ----------
-    constants
-        Codes of what is constant within each value; what names each of them tells nothing.
+    as the shares of the columns' values say, more where columns go together. What names each of the
+    values tells nothing.
     """
     coarse = [constant for constant in constants if not _names_each(constant)]
     if not coarse:
@@ -238,13 +228,7 @@ def _are_strata(constants: Sequence[Ints]) -> bool:
 
 
 def values_of_strata(columns: pa.Table, among: Iterable[str]) -> list[str]:
-    """Those of some columns whose values are of strata, such as survey weights.
-
-    Parameters
-    ----------
-    columns
-        Columns of the file, missing values as null.
-    """
+    """Those of some columns whose values are of strata, such as survey weights."""
     found = (_looked_at(columns, name) for name in among)
     return [each.name for each in found if each is not None and each.strata]
 

@@ -26,12 +26,9 @@ MOST_KINDS = 4
 
 @dataclass
 class Tally:
-    """What the steps did to the records so far, and what of them cannot be read.
+    """What the steps did to the records so far, and the first row of what cannot be read.
 
-    Attributes
-    ----------
-    first
-        Row of the first of them, by the column; empty where records have no order.
+    Without rows where records have no order.
     """
 
     counts: dict[tuple[str, str], StepCount] = field(default_factory=dict)
@@ -239,11 +236,6 @@ def fitting(schema: Schema, names: Sequence[str]) -> Schema:
 
     For tables beside the file, such as a register or one of several that are linked: they lack
     columns of the file, or have one already that the recipe makes there.
-
-    Parameters
-    ----------
-    names
-        The columns of the table.
     """
     there, kept = set(names), {}
     # A column that is made may be needed by the next line.

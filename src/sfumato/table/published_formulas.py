@@ -58,13 +58,7 @@ written, the first being the formula's: kg and lb, cm, m and inches, mg/dL and Â
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A formula of the literature.
-
-    Attributes
-    ----------
-    inputs
-        The quantities of which, in the order of ``value``; ``female`` is 0 or 1.
-    """
+    """A formula of the literature, its inputs in the order of ``value``; ``female`` is 0 or 1."""
 
     name: str
     result: str

@@ -60,12 +60,8 @@ class Points:
     ----------
     points
         Numbers times ``10**decimals``; days or microseconds since 1970.
-    unit
-        Whether the points are numbers, dates or datetimes.
     width
         Digits to pad with zeros on the left, 0 for none.
-    rounded
-        Whether a value had more significant digits than are kept.
     """
 
     points: Ints
@@ -241,13 +237,9 @@ def are_outside(values: pa.Array) -> Bools:
 def date_points(values: pa.Array) -> Points:
     """Turn dates into days when all are at midnight, else into microseconds since 1970.
 
-    The time that is written counts: offsets and time zones are not subtracted. Fractions of a
-    microsecond are cut off.
-
-    Parameters
-    ----------
-    values
-        Dates or timestamps, or texts that `are_dates`, without null; none `are_outside`.
+    Dates, timestamps, or texts that `are_dates`, without null; none `are_outside`. The time that is
+    written counts: offsets and time zones are not subtracted. Fractions of a microsecond are cut
+    off.
     """
     days, rest = days_and_rest(values)
     if rest.any():
@@ -307,17 +299,11 @@ def first_days(months: Ints) -> Ints:
 
 
 def printed(values: pa.Array) -> list[str]:
-    """The text of each value.
+    """The text of each value, all of one type, without null.
 
-    Texts stay as they are; integers print as ``5``, floats and decimals by the shortest digits
-    that read back the same and without a trailing ``.0``, booleans as ``true`` and ``false``,
-    dates as ``2024-01-31``, datetimes as ``2024-01-31T12:00:00`` (as dates when all are at
-    midnight).
-
-    Parameters
-    ----------
-    values
-        Values of one type, without null.
+    Texts stay as they are; integers print as ``5``, floats and decimals by the shortest digits that
+    read back the same and without a trailing ``.0``, booleans as ``true`` and ``false``, dates as
+    ``2024-01-31``, datetimes as ``2024-01-31T12:00:00`` (as dates when all are at midnight).
     """
     kind = values.type
     if sources.is_text(kind):
@@ -416,12 +402,9 @@ def _numbers_among(texts: Sequence[str]) -> list[float]:
 
 
 def number_ranks(labels: Sequence[str]) -> Codes | None:
-    """Rank of each label as a number, equal numbers alike, from 0 without a gap.
+    """Rank of each label as a number, from 0 without a gap; ``None`` if one is none below 2**53.
 
-    Returns
-    -------
-    array or None
-        ``None`` where a label is no number below 2**53.
+    Equal numbers rank alike.
     """
     texts = sources.from_texts(labels)
     if not are_numbers(texts).all() or are_too_large(texts).any():

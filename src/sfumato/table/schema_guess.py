@@ -502,12 +502,9 @@ def _rival(column: ColumnProfile, reason: str) -> Proposed:
 
 
 def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
-    """The role of a column that is not the person.
+    """The role of a column other than the person's, which may be constant about a person.
 
-    Parameters
-    ----------
-    constant
-        Whether it hardly changes about a person; ``None`` where each has one record.
+    That is ``None`` where each has one record.
     """
     found = _by_content(column, constant=constant)
     return _disagreement(column, found) or found
@@ -824,11 +821,8 @@ def _asked(
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]], tuple[str, ...]]:
     """What is asked: a question for each of the most doubtful columns, for those alike one.
 
-    Returns
-    -------
-    tuple
-        Questions by column; by column asked about those that the answer is for, too; and the
-        doubtful columns that are not asked about.
+    Questions by column; by column asked about those that the answer is for, too; and the doubtful
+    columns that are not asked about.
     """
     doubtful = [name for name, role in roles.items() if role.question and role.confidence < CERTAIN]
     # The person comes first, as the role of all else hangs on it.

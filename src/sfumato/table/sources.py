@@ -334,13 +334,7 @@ def check_known(columns: Sequence[str], names: Sequence[str], subject: str) -> N
 
 
 class NoRecordsError(InputError):
-    """A table has no record.
-
-    Parameters
-    ----------
-    names
-        Its columns, as far as they are known.
-    """
+    """A table has no record."""
 
     def __init__(self, subject: str, names: Iterable[str] = ()) -> None:
         super().__init__(subject, "must have at least one record", found="no records")
@@ -366,14 +360,10 @@ def plain_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch
 
 
 def plain_column(column: pa.Array, name: str) -> pa.Array:
-    """One column in a type that the door knows, with NaN as null.
+    """One column in a type that the door knows, with NaN as null; NoSingleValuesError for lists.
 
-    Dictionaries of text stay dictionaries, others are decoded; UUIDs become text.
-
-    Raises
-    ------
-    NoSingleValuesError
-        If the column holds lists, nested records, durations or values of an extension type.
+    Dictionaries of text stay dictionaries, others are decoded; UUIDs become text. Nested records,
+    durations and values of an extension type are no single values, either.
     """
     if pa.types.is_run_end_encoded(column.type):
         column = pc.run_end_decode(column)

@@ -147,8 +147,6 @@ class Stack:
         The tables whose rows are in it, by the number that ``table.part_of`` has for them.
     row
         Place of each record of ``table`` among those of its own table.
-    file
-        The rows as they were read, before they were encoded.
     """
 
     tables: Tables
@@ -172,18 +170,7 @@ def open_stack(
     progress: Progress = silent,
     layout: LayoutGiven | None = None,
 ) -> Stack:
-    """Read a database, follow its references, and encode it.
-
-    Parameters
-    ----------
-    layout
-        That of all its files.
-
-    Raises
-    ------
-    InputError
-        If a column has no role, or keys and references do not fit.
-    """
+    """Read a database, follow its references, and encode it."""
     schema = tables.schema
     raw: dict[str, pa.Table] = {}
     for name, source in open_tables(tables.frames, layout).items():
@@ -239,13 +226,7 @@ def _parents(tables: Tables, found: Joined, names: tuple[str, ...]) -> Iterator[
 
 
 def check_stack(stack: Stack) -> None:
-    """Refuse columns that give away what a release hides, each looked at within its table.
-
-    Raises
-    ------
-    InputError
-        If one does, and nobody said why it may go out.
-    """
+    """Refuse columns that give away what a release hides, each looked at within its table."""
     table, schema = stack.table, stack.schema
     for number, name in enumerate(stack.names):
         rows = np.flatnonzero(table.part_of == number)
@@ -276,13 +257,7 @@ def _read(
 
 
 def check_named(tables: Tables, unclassified: Unclassified) -> None:
-    """Refuse tables with a column that a release would refuse, before any work.
-
-    Raises
-    ------
-    InputError
-        If there is one.
-    """
+    """Refuse tables with a column that a release would refuse, before any work."""
     for name, own in tables.schema.tables.items():
         source = open_source(tables.frames[name])
         if own.recipe:

@@ -43,8 +43,6 @@ class NumberDomain:
         Distinct values as integers, ascending: numbers times ``10**decimals``, dates in days,
         datetimes in microseconds since 1970. Integers, so that positions and means compare
         exactly.
-    unit
-        Whether the points are numbers, dates or datetimes.
     width
         Digits to pad with zeros on the left (codes such as ZIPs), 0 for none.
     """
@@ -85,13 +83,7 @@ class NumberDomain:
 
 @dataclass(frozen=True, eq=False)
 class LabelDomain:
-    """The distinct categories of a column, in their order.
-
-    Attributes
-    ----------
-    labels
-        Categories that occur, lowest first when ordered.
-    """
+    """The distinct categories of a column that occur, lowest first when ordered."""
 
     labels: tuple[str, ...] = field(repr=False)
 

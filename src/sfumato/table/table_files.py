@@ -87,15 +87,10 @@ class _Layout:
 def open_csv_file(path: Path, given: Layout = AS_FOUND) -> sources.Source:
     """Open a CSV file; unpacked by its suffix, in UTF-8 or UTF-16 or as it is said.
 
-    Cells are text as they stand, leading zeros and spaces included; an empty cell, quoted or
-    not, is missing. Lines that are empty are skipped, except in a file of one column, where
-    they are a record with a missing value.
-
-    Parameters
-    ----------
-    given
-        How it is laid out, as far as that is said; the delimiter is found in the first lines among
-        ``,`` ``;`` tab and ``|``, the table behind titles and comments.
+    Cells are text as they stand, leading zeros and spaces included; an empty cell, quoted or not,
+    is missing. Lines that are empty are skipped, except in a file of one column, where they are a
+    record with a missing value. If nothing is said, the delimiter is found in the first lines among
+    ``,`` ``;`` tab and ``|``, the table behind titles and comments.
     """
     if given.delimiter is not None:
         sources.check_delimiter(given.delimiter)
@@ -481,13 +476,7 @@ def open_text(
     *,
     encoding: str | None = None,
 ) -> Iterator[CheckedText]:
-    """Open a text file, unpacked when its suffix is `.gz`, `.zst` or `.zip`.
-
-    Yields
-    ------
-    CheckedText
-        Its bytes, as UTF-8.
-    """
+    """Open a text file as bytes of UTF-8, unpacked when its suffix is `.gz`, `.zst` or `.zip`."""
     if layout is not None:
         encoding = layout.encoding
     with _unpacked(path, subject) as file:

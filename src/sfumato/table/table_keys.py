@@ -49,8 +49,6 @@ class IdColumn:
 
     Attributes
     ----------
-    values
-        Its different values as texts.
     rows
         Number of its cells that are not empty.
     empty
@@ -98,15 +96,8 @@ class IdColumn:
 class Reference:
     """A column that refers to the key of a table.
 
-    Attributes
-    ----------
-    orphans
-        Number of records that refer to nothing that is there.
-    empty
-        Number of records that refer to nothing.
-    sure
-        Whether several records refer to one, or its header says what its values do not have by
-        chance.
+    It is sure where several records refer to one, or where its header says what its values do not
+    have by chance.
     """
 
     table: str
@@ -163,13 +154,7 @@ class KeyMap:
 
 
 def key_map(tables: Mapping[str, object], layout: LayoutGiven | None = None) -> KeyMap:
-    """Find the keys of tables, what refers to them, and which table is that of people.
-
-    Parameters
-    ----------
-    tables
-        By name, what `open_source` takes.
-    """
+    """Find the keys of tables, what refers to them, and which table is that of people."""
     sources = open_tables(tables, layout)
     known = published({name: source.names for name, source in sources.items()})
     if known is not None:
@@ -188,13 +173,7 @@ def key_map(tables: Mapping[str, object], layout: LayoutGiven | None = None) -> 
 
 
 def open_tables(tables: Mapping[str, object], layout: LayoutGiven | None) -> dict[str, Source]:
-    """Open each table of a database.
-
-    Raises
-    ------
-    InputError
-        If one cannot be read, or has no record; it names the table.
-    """
+    """Open each table of a database."""
     opened = {}
     for name, data in tables.items():
         try:
@@ -228,13 +207,7 @@ def _published_map(known: Published, sources: Mapping[str, Source]) -> KeyMap:
 
 
 def tables_in(folder: Path) -> dict[str, Path]:
-    """The tables of a folder by their names, those of other files left out.
-
-    Raises
-    ------
-    InputError
-        If there are none, or two of one name.
-    """
+    """The tables of a folder by their names, those of other files left out."""
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.is_file() and suffix_of(path) in TABLES and not path.name.startswith("."):

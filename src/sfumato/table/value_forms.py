@@ -166,13 +166,7 @@ class Form:
 
 
 def form_of(column: pa.ChunkedArray, habits: Habits | None = None) -> Form:
-    """How a column is written.
-
-    Parameters
-    ----------
-    habits
-        What other columns of the file tell; ``None`` where they were not looked at yet.
-    """
+    """How a column is written, by the habits of the file's other columns where they are known."""
     habits = habits or Habits()
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -686,13 +680,7 @@ _BEYOND, _ALONE = 50, 10
 
 
 def _without_placeholders(form: Form, written: pa.Array, read: pa.Array) -> Form:
-    """A column of dates without those that stand for none, which its line then calls missing.
-
-    Parameters
-    ----------
-    written, read
-        Its cells as the file has them, and the dates that these are.
-    """
+    """A column of dates without those that stand for none, which its line then calls missing."""
     marks = _placeholders(form)
     if not marks.any():
         return form

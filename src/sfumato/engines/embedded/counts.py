@@ -36,8 +36,6 @@ def group(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
     columns
         Codes of each column, shape (records,) each, in [-1, size); -1 is missing, which is a
         value of its own here.
-    sizes
-        Number of possible codes of each column, missing not counted.
 
     Returns
     -------

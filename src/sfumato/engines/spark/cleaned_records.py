@@ -121,13 +121,7 @@ def prepared_on_spark(source: SparkSource, schema: Schema) -> SparkSource:
 
 
 def counted_steps(source: SparkSource, columns: Sequence[str]) -> tuple[StepCount, ...]:
-    """What each step of the recipe did to some columns, counted in a pass over the records.
-
-    Raises
-    ------
-    SfumatoError
-        If Spark fails.
-    """
+    """What each step of the recipe did to some columns, counted in a pass over the records."""
     if source.preparation is None:
         return ()
     preparation, frame = source.preparation

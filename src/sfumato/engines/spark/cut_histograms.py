@@ -147,12 +147,9 @@ class Windows:
     within: Ints | None = None
 
     def places(self, people: PeopleBatch, axis: int, person: Ints, node: Ints) -> tuple[Ints, Ints]:
-        """The persons in the window of their node, as indices of ``person``, and their bins.
+        """The persons in the window of their node along an axis, as indices of ``person``.
 
-        Parameters
-        ----------
-        axis
-            Index of the ordered axis.
+        Beside them their bins.
         """
         own = people.axes.ordered[axis].place
         place = people.numbers(f"{'k' if self.within is None else 'w'}{own}")[person]
@@ -295,17 +292,10 @@ FEWEST, MOST = 16, 4096
 
 @dataclass(frozen=True, eq=False)
 class Medians:
-    """The median of each node along each ordered axis; shape (nodes, ordered axes).
+    """The median of each node along each ordered axis, by its place among the persons, from 0.
 
-    Numbers of persons, records and squared record counts have three entries more in the last
-    dimension.
-
-    Attributes
-    ----------
-    group
-        Number of persons with this position and number of records.
-    place
-        The place of the person among them, from 0 on.
+    Shape (nodes, ordered axes); numbers of persons, records and squared record counts have three
+    entries more in the last dimension.
     """
 
     bin: Codes

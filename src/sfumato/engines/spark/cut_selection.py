@@ -266,17 +266,10 @@ class SideCounts:
 def side_counts(
     people: DataFrame, axes: Axes, routes: Routes, sides: Ints, *, values: bool, numbers: bool
 ) -> SideCounts:
-    """Count the values of some sides: one row of each comes to the driver.
+    """Count the values of some sides, as of nodes without a cut.
 
-    A value is counted by every task for itself first, so that one that everybody has is no
-    more work than any other.
-
-    Parameters
-    ----------
-    routes
-        Where the persons are, the sides being nodes without a cut.
-    values, numbers
-        Whether sensitive values and numbers of records are asked for.
+    A row of each comes to the driver. A value is counted by every task for itself first, so that
+    one that everybody has is no more work than any other.
     """
     number = np.full(routes.nodes, -1, dtype=np.int64)
     number[sides] = np.arange(len(sides))
@@ -329,13 +322,7 @@ def _rows_of_sides(side: Ints, attribute: int, value: Integers, records: Integer
 
 
 def measured(values: pa.Table, sensitive: tuple[Sensitive, ...]) -> pa.Table:
-    """The numbers of one side and attribute.
-
-    Parameters
-    ----------
-    values
-        The rows of `HELD`: its distinct values, with their persons and records.
-    """
+    """The numbers of one side and attribute, from the rows of `HELD`."""
     attribute = values.column("attribute")[0].as_py()
     persons = values.column("persons").to_numpy()
     distance = ordered = 0.0

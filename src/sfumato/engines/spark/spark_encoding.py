@@ -319,13 +319,7 @@ def has_integer_ids(kind: pa.DataType) -> bool:
 
 
 def ids(values: pa.Array) -> pa.Array:
-    """Ids as 64-bit integers, or as texts that are the same only where the ids are.
-
-    Parameters
-    ----------
-    values
-        Integers, texts, or values of another type that prints.
-    """
+    """Ids as 64-bit integers, or as texts that are the same only where the ids are."""
     kind = values.type
     if has_integer_ids(kind):
         return values.cast(pa.int64())
@@ -351,10 +345,7 @@ _MODULUS = 1_000_003
 def weighted_sums(columns: Sequence[str]) -> list[Column]:
     """Sums over records of a weight of each column's code: two counts rarely have the same.
 
-    Parameters
-    ----------
-    columns
-        Columns of codes, -1 for missing.
+    Codes of -1 are missing.
     """
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     # 2 more makes missing 1 and not 0, so that it counts. Squares
@@ -364,13 +355,7 @@ def weighted_sums(columns: Sequence[str]) -> list[Column]:
 
 
 def weighted_counts(counts: Mapping[str, Ints], missing: Mapping[str, int]) -> list[int]:
-    """What `weighted_sums` should be, by the number of records with each code.
-
-    Parameters
-    ----------
-    missing
-        Number of records without a value.
-    """
+    """What `weighted_sums` should be, by the number of records with each code, or with none."""
     found = []
     for name, known in counts.items():
         weights = np.square(np.arange(len(known), dtype=np.int64) + 2) % _MODULUS
@@ -403,8 +388,6 @@ def open_on_spark(
         A DataFrame of PySpark, a path or URI that Spark reads, or a `SparkSource`.
     schema
         What each column is. Kinds that it leaves open are settled from the data.
-    keep_source
-        Whether to keep the columns that a release hands on.
     weights
         The column of sampling weights, where they are needed.
 

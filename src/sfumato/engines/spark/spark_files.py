@@ -365,14 +365,9 @@ def person_candidates_on_spark(
 
 
 def records_of_some(source: SparkSource, person: str | None, most: int) -> pa.Table:
-    """All records of some persons, chosen by a hash, as a table of this machine: two jobs.
+    """About so many records of persons chosen by a hash, or single ones, as a table here.
 
-    Parameters
-    ----------
-    person
-        The column of the persons; ``None`` where each record is one.
-    most
-        About so many records.
+    It takes two jobs.
     """
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     columns = [plain(place) for place in range(len(source.names))]

@@ -123,13 +123,7 @@ class Indicator:
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """A sensitive attribute.
-
-    Attributes
-    ----------
-    rank
-        Rank of each value as a number; ``None`` where not all are numbers.
-    """
+    """A sensitive attribute, and the rank of each value; ``None`` where not all are numbers."""
 
     place: int
     file: Ints
@@ -138,12 +132,9 @@ class Sensitive:
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """All axes in the order in which cuts name them: the ordered ones first.
+    """All axes in the order in which cuts name them, the ordered first.
 
-    Attributes
-    ----------
-    sensitive
-        The sensitive attributes whose values are known of each person; none where nobody asks.
+    Sensitive attributes are there where they were asked for.
     """
 
     ordered: tuple[Ordered, ...]
@@ -263,13 +254,7 @@ def _schema(person: str, axes: Axes) -> str:
 
 
 def people_of(records: pa.Table, axes: Axes) -> pa.Table:
-    """The persons of some records, each with all of its records.
-
-    Parameters
-    ----------
-    records
-        Person, tie, second hash, and codes.
-    """
+    """The persons of some records (person, tie, second hash, codes), each with all of them."""
     # Persons are numbered within a bucket, as all records of each are in one.
     ids = records.column(PERSON).combine_chunks().dictionary_encode()
     if isinstance(ids, pa.ChunkedArray):
@@ -551,13 +536,7 @@ MOST_PARTITIONS = 1 << 13
 
 
 def node_of_people(people: DataFrame, axes: Axes, routes: Routes) -> DataFrame:
-    """The node that each person comes to: ``sfumato_person`` and ``sfumato_node``.
-
-    Parameters
-    ----------
-    routes
-        Where they are.
-    """
+    """The node that each person comes to: ``sfumato_person`` and ``sfumato_node``."""
     names = [PERSON, *columns_of(axes, routes.bounds.axis.tolist())]
     person = people.schema[PERSON].dataType.simpleString()
     task = WithoutValues(partial(_nodes, axes=axes.bare(), routes=routes))
@@ -610,13 +589,7 @@ def by_node(
 def numbered(
     persons: pa.ChunkedArray,
 ) -> tuple[pa.Array, np.ndarray[tuple[int], np.dtype[np.int32]]]:
-    """The distinct ids of a column, and the number of the id of each row.
-
-    Parameters
-    ----------
-    persons
-        Ids of persons, none of them null.
-    """
+    """The distinct ids of a column, none of them null, and the number of the id of each row."""
     ids = persons.combine_chunks().dictionary_encode()
     whole = ids.chunk(0) if isinstance(ids, pa.ChunkedArray) else ids
     return whole.dictionary, whole.indices.to_numpy().astype(np.int32)

@@ -124,13 +124,7 @@ def active_session() -> SparkSession | None:
 
 
 def start_session(folder: Path, name: str) -> SparkSession:
-    """Start Spark on this machine, quiet and without its pages.
-
-    Parameters
-    ----------
-    folder
-        A private folder, for what Spark puts aside.
-    """
+    """Start Spark on this machine, quiet and without its pages."""
     builder: Any = needed("pyspark.sql", extra=_EXTRA, by=_BY).SparkSession.builder
     errors = needed("pyspark.errors", extra=_EXTRA, by=_BY)
     options = {
@@ -214,14 +208,9 @@ def session_to_the_end() -> SparkSession:
 
 
 def own_session(shared: SparkSession) -> SparkSession:
-    """A session beside another one, with settings and temporary views that are nobody else's.
+    """A session beside another, whose settings and temporary views are nobody else's.
 
     A value that cannot be read is missing in it, and a small machine makes few partitions.
-
-    Parameters
-    ----------
-    shared
-        The session whose Spark is used; it stays as it is.
     """
     use_this_python(shared)
     session = shared.newSession()
@@ -419,23 +408,14 @@ Tables = Callable[[pa.Table], pa.Table]
 class WithoutValues:
     """A function for `mapInArrow` whose errors name their kind only: Spark logs their words.
 
-    Parameters
-    ----------
-    function
-        The function; its own `SfumatoError` are handed on.
+    Its own `SfumatoError` are handed on.
     """
 
     def __init__(self, function: Batches) -> None:
         self._function = function
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Hand on what the function makes of the batches.
-
-        Raises
-        ------
-        SfumatoError
-            If the function fails.
-        """
+        """Hand on what the function makes of the batches."""
         try:
             yield from self._function(batches)
         except SfumatoError:
@@ -519,8 +499,6 @@ def watched(
         another thread while the block runs.
     low, high
         Shares of the stage at the start and at the end of the block.
-    jobs
-        How many jobs of Spark the block takes, about.
 
     Yields
     ------
@@ -662,10 +640,7 @@ def derived(frame: DataFrame, original: DataFrame) -> DataFrame:
 def release(frame: DataFrame) -> None:
     """Remove the files of a DataFrame that `cut_lineage` gave back; others are left alone.
 
-    Parameters
-    ----------
-    frame
-        The very object; neither it nor what is made from it can be computed any more.
+    Neither the very object nor what is made from it can be computed any more.
     """
     folder = _folders.pop(frame, None)
     if folder is not None:

@@ -140,11 +140,8 @@ def finished(
 ) -> DataFrame:
     """Each person's class and released cells; lazy.
 
-    Returns
-    -------
-    DataFrame
-        One row per person: ``sfumato_person``, ``sfumato_class``, ``sfumato_records``, and
-        `cell`, `is_number` and `leaves` of each quasi-identifier.
+    A row has ``sfumato_person``, ``sfumato_class``, ``sfumato_records``, and `cell`, `is_number`
+    and `leaves` of each quasi-identifier.
     """
     person = table.frame.schema[PERSON].dataType.simpleString()
     fields = [f"{PERSON} {person}", f"{CLASS} bigint", f"{OF_PERSON} bigint"]
@@ -230,8 +227,6 @@ class DividedOnSpark:
         empty cell; and ``sfumato_l{i}``, how many values of the domain the cell may stand for.
     numbers
         Per released column: whether every cell is one number.
-    tree
-        The classes before those that look the same become one.
     """
 
     classes: DataFrame

@@ -15,13 +15,7 @@ ADVICE = "leave it out, or take engine='embedded'"
 
 
 def refuse_before_work(schema: Schema, manifest: Manifest, register: object) -> None:
-    """Refuse what a release on Spark cannot do, before any work.
-
-    Parameters
-    ----------
-    register
-        The population's register, where one is given.
-    """
+    """Refuse what a release on Spark cannot do, before any work."""
     if schema.events:
         raise InputError(
             "schema: its events",

@@ -335,13 +335,7 @@ def _summed(people: DataFrame, cells: Sequence[str], buckets: int, loss: LossOfC
 
 
 def by_what(summed: pa.Table) -> Sums:
-    """Sums by what was summed.
-
-    Parameters
-    ----------
-    summed
-        A table of what `LossOfClasses` gives, each place once.
-    """
+    """Sums by what was summed, of a table of what `LossOfClasses` gives, each place once."""
     what = summed.column("what").combine_chunks().dictionary_encode()
     at, value = (summed.column(name).to_numpy() for name in ("at", "value"))
     codes = what.indices.to_numpy()

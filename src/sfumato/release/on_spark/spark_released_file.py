@@ -65,28 +65,17 @@ NUMBER_BYTES = 8
 
 @dataclass(frozen=True)
 class SparkKeys:
-    """What pseudonyms and the order are made with on the executors; who has it can undo them.
-
-    Attributes
-    ----------
-    order
-        Key of the numbers by which the records are put into a new order.
-    """
+    """What pseudonyms and the order are made with on the executors; who has it can undo them."""
 
     persons: bytes = field(repr=False)
     order: bytes = field(repr=False)
 
 
 def keys_of(table: SparkTable, identity: bytes, secrets: Secrets) -> SparkKeys:
-    """The keys of a release, which follow from its secret, its manifest and every record.
+    """The keys of a release, which follow from its secrets, its manifest and every record.
 
-    So the same secret and file give the same records, in whatever partitions they were (their
-    order is new where those are others).
-
-    Parameters
-    ----------
-    secrets
-        The secret of the release, and the custodian's key where there is one.
+    So the same secret and file give the same records, in whatever partitions they were (their order
+    is new where those are others).
     """
     own = secrets.own.bound(identity, _fingerprint(table))
     persons = own.bound(PERSONS.encode()) if secrets.key is None else secrets.key
@@ -273,13 +262,7 @@ _TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]"
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that no folder of files can be written to, before work starts.
-
-    Parameters
-    ----------
-    path
-        Where the folder is to be.
-    """
+    """Refuse a path that no folder of files can be written to, before work starts."""
     name = Path(path).name
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -499,13 +482,7 @@ COUNT = "count"
 
 @dataclass(frozen=True, eq=False)
 class ReleasedFrame:
-    """A released file as a DataFrame of Spark.
-
-    Attributes
-    ----------
-    original
-        The DataFrame that it was made from, or ``None`` for a path.
-    """
+    """A released file as a DataFrame of Spark, beside its original; ``None`` for a path."""
 
     frame: DataFrame = field(repr=False)
     original: Any = field(default=None, repr=False)
@@ -552,10 +529,7 @@ class ReleasedFrame:
     def write(self, path: str | os.PathLike[str]) -> str:
         """Write it as a folder, whole or not at all; see `write_frame`.
 
-        Parameters
-        ----------
-        path
-            A folder with the suffix ``.csv``, ``.tsv`` or ``.parquet``, or its URI.
+        The path, or URI, has the suffix ``.csv``, ``.tsv`` or ``.parquet``.
         """
         return write_frame(self.frame, path)
 

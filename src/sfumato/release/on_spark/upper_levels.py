@@ -103,13 +103,7 @@ def large_candidates(
 
 
 def bounds_of(candidates: Candidates, places: Places) -> Bounds:
-    """Where cuts are, as far as that is known without a look at ties.
-
-    Parameters
-    ----------
-    places
-        Where those along ordered axes are.
-    """
+    """Where cuts are, as far as that is known without a look at ties."""
     cuts = len(candidates.node)
     ordered = np.flatnonzero(candidates.axis < places.bin.shape[1])
     at = candidates.node[ordered], candidates.axis[ordered]
@@ -275,13 +269,7 @@ OF_VALUES = frozenset({"affiliation", "distinct", "distance", "ordered_distance"
 
 @dataclass(frozen=True, eq=False)
 class Upper:
-    """The upper levels of a tree.
-
-    Attributes
-    ----------
-    ends
-        The nodes without a cut, each a subtree.
-    """
+    """The upper levels of a tree; its ends are nodes without a cut, each a subtree."""
 
     routes: Routes
     ends: Ints
@@ -305,12 +293,8 @@ def cut_upper_on_spark(
     ----------
     people
         The persons; see `sfumato.engines.spark.spark_persons.persons_frame`.
-    names
-        Names of the sensitive attributes, in the schema's order.
     constraints
         Promises about every class. The persons as one class must meet them.
-    upper
-        The most persons of a node that is left as it is.
     progress
         Told the share of persons who are in such a node.
     """
@@ -452,13 +436,7 @@ class _UpperGrowth:
 def with_counts(
     classes: ClassSummary, counts: SideCounts, axes: Axes, names: Sequence[str]
 ) -> ClassSummary:
-    """Add to classes what the cluster has counted of their persons.
-
-    Parameters
-    ----------
-    names
-        Names of the sensitive attributes, in the schema's order.
-    """
+    """Add to classes what the cluster has counted of their persons."""
     ranked_places = {own.place for own in axes.sensitive if own.rank is not None}
     return replace(
         classes,

@@ -38,13 +38,7 @@ PROMISES = _found()
 
 
 def restored(fields: Mapping[str, Any]) -> Any:
-    """A promise from its entry in a manifest.
-
-    Raises
-    ------
-    KeyError
-        If it is a custodian's own.
-    """
+    """A promise from its entry in a manifest; a KeyError if it is a custodian's own."""
     beside = ("name", "promised")
     stated = {name: value for name, value in fields.items() if name not in beside}
     name = fields["name"]
@@ -54,13 +48,7 @@ def restored(fields: Mapping[str, Any]) -> Any:
 
 
 def _added(name: str) -> type[Any]:
-    """The promise that another package adds under a name.
-
-    Raises
-    ------
-    InputError
-        If none does, or it is no limit on what we measure, by which it is held afterwards.
-    """
+    """The promise that another package adds under a name."""
     found = extension("promise", name)
     if found is None:
         raise InputError(
@@ -123,16 +111,7 @@ class AddedPromises:
 def all_asked(given: Mapping[str, Any]) -> tuple[Any, ...]:
     """The promises that options or keys ask for: ours in their order, then those that are added.
 
-    Parameters
-    ----------
-    given
-        Values by key; under ``promise`` the limit of an added one by its name, or its values by
-        key.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range, or no package adds a promise that is named.
+    An added one has its limit, or values by key, under ``promise`` and its name.
     """
     ours = (asked(kind, given) for kind in PROMISES.values())
     return tuple(each for each in (*ours, *_asked(given.get("promise") or {})) if each is not None)

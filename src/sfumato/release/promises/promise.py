@@ -129,13 +129,7 @@ class CellPrices(Protocol):
         """
 
     def smaller(self, size: int, persons: Ints, inside: Ints) -> Floats:
-        """P(F_j < size); shape (classes,).
-
-        Parameters
-        ----------
-        persons, inside
-            As in `matches`.
-        """
+        """P(F_j < size) of the persons of `matches`; shape (classes,)."""
 
 
 class OwnPopulation:
@@ -169,10 +163,7 @@ class RegisterCells:
     def smaller(self, size: int, persons: Ints, inside: Ints) -> Floats:
         """See `CellPrices`: 0 or 1.
 
-        Raises
-        ------
-        LookupError
-            If the classes were counted without their population.
+        It is a LookupError if classes were counted without their population.
         """
         return (self._sizes(persons, inside) < size).astype(np.float64)
 
@@ -198,13 +189,7 @@ class AboutPopulation(Protocol):
 
 @dataclass(frozen=True)
 class InPopulation:
-    """What a promise about a population says, and what the release reached, as printed.
-
-    Attributes
-    ----------
-    promised
-        Whether what is counted keeps it, and no estimate.
-    """
+    """What a promise about a population says, and what the release reached, as printed."""
 
     sentence: str
     met: bool
@@ -335,13 +320,7 @@ class Promise:
         return frozenset(each.name for each in declared(type(self)) if each.said.range is not None)
 
     def sentence(self, attribute: str = "") -> str:
-        """What is promised, as the report says it.
-
-        Parameters
-        ----------
-        attribute
-            The sensitive attribute, where the promise is about one.
-        """
+        """What is promised, of an attribute where it is about one, as the report says it."""
         limit = self.printed(self.threshold)
         return f"In every class {self.measure} is {self.bound.value} {limit}."
 
@@ -371,13 +350,7 @@ class Promise:
         return None if value is None else self.keeps(value)
 
     def reached(self, risk: Risk, attribute: str = "") -> tuple[float | None, Position | None]:
-        """The measure of a file, ``None`` where it was not measured, and the class it comes from.
-
-        Parameters
-        ----------
-        attribute
-            The sensitive attribute, where the promise is about one.
-        """
+        """The measure of a file, ``None`` if it was not measured, and the class it comes from."""
         part = KINDS[self.measure].part
         holder: Any = risk.sensitive[attribute] if part is Part.SENSITIVE else risk
         holder = risk.household if part is Part.HOUSEHOLD else holder
@@ -415,10 +388,7 @@ class AboutCells(Promise):
     def said_of(self, sentence: str, found: Measure) -> InPopulation:
         """What the report says of a release whose population is known.
 
-        Parameters
-        ----------
-        found
-            What was measured against the population; the worse end is held against the limit.
+        The worse end of what was measured is held against the limit.
         """
         worse = found.low if self.bound is Bound.AT_LEAST else found.high
         return InPopulation(
@@ -478,10 +448,7 @@ def asked(promise: type[Any], given: Mapping[str, Any]) -> Constraint | Budget |
 def strictest(several: Iterable[Constraint | Budget]) -> tuple[Constraint | Budget, ...]:
     """The promises that no other of them implies, in the order of first mention.
 
-    Parameters
-    ----------
-    several
-        Promises; of a custodian's own nobody knows what they imply.
+    Of a custodian's own nobody knows what they imply.
     """
     kept: list[Any] = []
     for each in several:
@@ -519,11 +486,7 @@ def kept_by(
 ) -> bool | None:
     """Whether what was measured of a release keeps a promise; ``None`` where nothing says so.
 
-    Parameters
-    ----------
-    promise
-        One of ours, or a custodian's own or another package's, of whose classes the numbers are in
-        this process.
+    A custodian's own, or another package's, needs the classes in this process.
     """
     if is_added(promise):
         own: Any = promise

@@ -117,11 +117,7 @@ class Step:
 class Why:
     """A conclusion or a fact.
 
-    Attributes
-    ----------
-    steps
-        The applications of rules that lead to it; none for a fact, and for what is explained
-        further up already.
+    The steps that lead to it are none for a fact, and for what is explained further up already.
     """
 
     atom: str
@@ -230,13 +226,7 @@ class Enforcements:
     cases: tuple[tuple[Enforcement, ...], ...] = field(repr=False)
 
     def of(self, tuple_: int) -> tuple[Enforcement, ...]:
-        """What is done to one tuple.
-
-        Parameters
-        ----------
-        tuple_
-            Its place in the release, from 0.
-        """
+        """What is done to one tuple, by its place in the release, from 0."""
         case = int(self.alike[tuple_])
         return () if case < 0 else self.cases[case]
 
@@ -300,12 +290,9 @@ class Requirements:
         return explain(self._reasoner, self._asked)
 
     def explain_tuple(self, tuple_: int) -> tuple[Why, ...]:
-        """Why something is done to a tuple; from what is known of it alone, where that suffices.
+        """Why something is done to a tuple (by its place, from 0).
 
-        Parameters
-        ----------
-        tuple_
-            Its place in the release, from 0.
+        What is known of it alone is used where that suffices.
         """
         case = int(self.enforcements.alike[tuple_])
         if not self.enforcements.of(tuple_):

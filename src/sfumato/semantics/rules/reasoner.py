@@ -27,13 +27,7 @@ def _clingo(part: str = "") -> Any:
 
 
 def with_clingo(run: Callable[[Logger], object], subject: str) -> None:
-    """Let clingo work, and say its errors in our words.
-
-    Parameters
-    ----------
-    run
-        What to do; it is given a logger.
-    """
+    """Let clingo work with a logger, and say its errors in our words."""
     messages: list[str] = []
     try:
         run(lambda _code, message: messages.append(message))
@@ -81,14 +75,9 @@ class Rule:
 def because_program(rules: Sequence[Rule]) -> str:
     """A program part ``why(step)`` that derives why each ``wanted(Atom,step)`` holds.
 
-    For a rule ``head :- a, not b.`` with number 7 it holds
+    For a rule ``head :- a, not b.`` with number 7, its place from 0, it holds
     ``because(7,head,(a,without(b))) :- wanted(head,step), a, not b.``; what the elements of an
     aggregate or of a conditional literal range over is in ``uses(7,head,element)``.
-
-    Parameters
-    ----------
-    rules
-        The rules; their numbers are their places, from 0.
     """
     lines = ["#program why(step)."]
     for number, rule in enumerate(rules):
@@ -401,14 +390,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Application:
-    """One application of a rule.
-
-    Attributes
-    ----------
-    used
-        The atoms that it was applied to, as clingo's symbols; ``without(Atom)`` for one that
-        must not hold.
-    """
+    """One application of a rule, to clingo's symbols; ``without(Atom)`` for what must not hold."""
 
     rule: Rule
     used: tuple[Any, ...]
@@ -471,10 +453,7 @@ class Reasoner:
     def about(self, word: str, terms: int, first: str) -> list[Any]:
         """What holds of a word and a first term, as clingo's symbols, sorted.
 
-        Parameters
-        ----------
-        first
-            The first term: text, or what the rules' language writes.
+        The term is text, or what the rules' language writes.
         """
         return sorted(atom for atom in self.atoms(word, terms) if plain(atom.arguments[0]) == first)
 

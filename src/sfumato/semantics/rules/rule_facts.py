@@ -96,13 +96,7 @@ class ItemSets:
         return numbers
 
     def ancestors(self, item: Item) -> list[Item]:
-        """The distinct values above an item, lowest first.
-
-        Parameters
-        ----------
-        item
-            The item, at its lowest level.
-        """
+        """The distinct values above an item, which is at its lowest level, lowest first."""
         leaf = self._leaf[self.starts[item.level] + item.label]
         above = range(item.level + 1, self.hierarchy.height + 1)
         items = [
@@ -130,13 +124,7 @@ class ItemSets:
         return found
 
     def above(self, items: Iterable[Item], attribute: str) -> Bools:
-        """Which values are ancestors of one of these items; shape (values,).
-
-        Parameters
-        ----------
-        items
-            Items at their lowest level, of any attribute.
-        """
+        """Which values, shape (values,), are ancestors of one of these lowest items."""
         found = np.zeros(self.starts[-1], dtype=np.bool_)
         for item in items:
             if item.attribute == attribute:
@@ -167,15 +155,10 @@ POLICY_PREDICATES = {
 
 
 def policy_facts(policy: Policy, request: str) -> str:
-    """A policy and one of its requests as facts.
+    """A policy and one of its requests, by name, as facts.
 
-    The k and the quasi-identifiers of a database hang on a term ``anonymity(Database)``, as in
-    the paper.
-
-    Parameters
-    ----------
-    request
-        The request's name; it must be one of the policy's.
+    The k and the quasi-identifiers of a database hang on a term ``anonymity(Database)``, as in the
+    paper.
     """
     return "\n".join([*_databases(policy), *_others(policy), *_request(policy, request)])
 
