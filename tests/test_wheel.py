@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
-KINDS = {".py", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed"}
+KINDS = {".py", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed", ".po"}
 """Endings of what the package is made of, beside the compiled loops."""
 WORDS = """
 for word; do

@@ -26,6 +26,7 @@ from sfumato.core.errors import (
     SfumatoError,
     naming_options,
 )
+from sfumato.core.phrases import ENGLISH, speak
 
 # Each command is imported when it is named: all of them take a while.
 _HOMES = {
@@ -182,11 +183,16 @@ def sfumato(
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the versions."),
     ] = False,
+    language: Annotated[
+        str, typer.Option("--language", metavar="[en|de|fr]", help="Of pages of releases.")
+    ] = ENGLISH,
 ) -> None:
     """Measure what data about people gives away, and release data that gives away no more.
 
     Files may hold several records per person. Start with 'sfumato demo'.
     """
+    del version  # its callback has printed them
+    speak(language)
 
 
 def main() -> None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.core.declaration import fields_of
+from sfumato.core.phrases import Phrase
 
 REGISTER = "register"
 """The name of an estimator that is none: the population was counted."""
-ESTIMATED = "estimated, not promised"
+ESTIMATED = Phrase("estimated, not promised")
 """What is said of a limit that only an estimate keeps."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from textwrap import wrap
 
+from sfumato.core.phrases import Figure, Phrase, Plural
+
 NARROW = "\u202f"
 """Narrow space that does not break, between a number and its unit."""
 NONE = "–"
@@ -22,7 +24,7 @@ _SEVERAL = {
 
 def count(value: float) -> str:
     """A count with separators of thousands; a count that is no whole number with one decimal."""
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    return Figure(f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}")
 
 
 def counted(number: int, one: str, several: str = "") -> str:
@@ -32,7 +34,7 @@ def counted(number: int, one: str, several: str = "") -> str:
     """
     before, _, last = one.rpartition(" ")
     several = several or f"{before} {_SEVERAL.get(last, f'{last}s')}".lstrip()
-    return f"{count(number)} {one if number == 1 else several}"
+    return Plural(f"{{n}} {one}", f"{{n}} {several}", number, n=count(number))
 
 
 def wrapped(text: str, first: str = "", later: str = "", width: int = WIDTH) -> list[str]:
@@ -57,23 +59,22 @@ def percent(share: float, digits: int = 1) -> str:
         return NONE
     value = 100 * share
     if float(value).is_integer():
-        return f"{value:.0f}{NARROW}%"
-    if 0 < abs(value) < 1:
-        text = f"{value:.2g}" if abs(value) >= 1e-4 else "below 0.0001"
-        return f"{text}{NARROW}%"
+        return Figure(f"{value:.0f}{NARROW}%")
+    if 0 < abs(value) < 1e-4:
+        return Phrase("below {share}", share=Figure(f"0.0001{NARROW}%"))
+    if abs(value) < 1:
+        return Figure(f"{value:.2g}{NARROW}%")
     # 99.96 % printed as 100.0 % would claim what is not so.
     while round(value, digits) in (0, 100) and digits < MOST_DIGITS:
         digits += 1
-    return f"{value:.{digits}f}{NARROW}%"
+    return Figure(f"{value:.{digits}f}{NARROW}%")
 
 
 def number(value: float) -> str:
     """A number with four significant digits; an infinite one as words of recursive diversity."""
     if not isfinite(value):
-        return "no c" if value > 0 else NONE
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
+        return Phrase("no c") if value > 0 else NONE
+    return Figure(f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}")
 
 
 def against_threshold(value: float, threshold: float, share: bool) -> str:
@@ -89,4 +90,4 @@ def against_threshold(value: float, threshold: float, share: bool) -> str:
     while shown == show(threshold) and digits < 9:
         shown = f"{100 * value:.{digits}f}{NARROW}%" if share else f"{value:.{digits + 3}g}"
         digits += 1
-    return shown
+    return shown if isinstance(shown, Phrase) else Figure(shown)

@@ -183,7 +183,7 @@ def _link_settings(place: ProjectFolder) -> dict[str, Any]:
         # The specification stands below as what it says: moved to a file it stays the same.
         "link": asked.model_dump(mode="json", exclude={"specification"}),
         "specification": None if given is None else link_spec.link_spec_to_dict(given),
-        "report": place.report_form.value,
+        **place.report_settings,
     }
 
 
@@ -264,7 +264,7 @@ def _answers(place: ProjectFolder) -> Path | None:
 
 
 def _linked_settings(place: ProjectFolder) -> dict[str, Any]:
-    return {"seed": place.project.about.seed, "report": place.report_form.value}
+    return {"seed": place.project.about.seed, **place.report_settings}
 
 
 def _linked_files(place: ProjectFolder) -> dict[str, Place]:

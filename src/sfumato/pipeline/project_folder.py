@@ -14,6 +14,7 @@ from typing import Any, overload
 
 from sfumato.core.declaration import LayoutGiven, Place, is_database, layout_of
 from sfumato.core.errors import InputError
+from sfumato.core.phrases import ENGLISH
 from sfumato.core.secret_keys import read_secret
 from sfumato.linkage.link_spec import sql_name
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
@@ -86,6 +87,14 @@ class ProjectFolder:
         if any(find_spec(name) is None for name in NEEDED):
             return ReportForm.JSON
         return self.project.outputs.report
+
+    @property
+    def report_settings(self) -> dict[str, str]:
+        """What the settings of a stage say of its report."""
+        spoken = self.project.outputs.language
+        return {"report": self.report_form.value} | (
+            {"language": spoken} if spoken != ENGLISH else {}
+        )
 
     @overload
     def at(self, path: Path) -> Path: ...

@@ -31,6 +31,7 @@ from pydantic import (
 
 from sfumato.core import declaration
 from sfumato.core.errors import InputError, LeavesWarning
+from sfumato.core.phrases import ENGLISH, Language
 from sfumato.intruder.attack_options import Holding, Judging
 from sfumato.linkage.link_engine import Engine
 from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits, LinkedFile
@@ -558,6 +559,8 @@ class Outputs(Frozen):
         The formats of the release; the last three need the extra ``formats``.
     database
         The URL of a new table that the release goes into as well, with the extra ``databases``.
+    language
+        The language of the pages of a release and an assessment: ``de`` or ``fr``.
     """
 
     folder: Path = Path("output")
@@ -565,6 +568,7 @@ class Outputs(Frozen):
     formats: Annotated[tuple[ReleaseForm, ...], Several, Field(min_length=1)] = ("csv",)
     database: str | None = None
     report: ReportForm = ReportForm.HTML
+    language: Language = ENGLISH
 
     @model_validator(mode="after")
     def _is_database(self) -> Outputs:

@@ -94,7 +94,7 @@ def _settings_of_data(place: ProjectFolder) -> dict[str, Any]:
 def _assess_settings(place: ProjectFolder) -> dict[str, Any]:
     return _settings_of_data(place) | {
         "assess": place.project.assess.model_dump(mode="json", by_alias=True),
-        "report": place.report_form.value,
+        **place.report_settings,
     }
 
 
@@ -157,7 +157,7 @@ def _release_settings(place: ProjectFolder) -> dict[str, Any]:
         "limits": [repr(each) for each in _limited(place)],
         "release": place.project.release.model_dump(mode="json", by_alias=True),
         "files": list(made_files(place)),
-        "report": place.report_form.value,
+        **place.report_settings,
         # Where keys and head lie, and who gets the release, changes nothing of it.
         "ledger": _ledger(place).model_dump(mode="json", exclude={"keys", "head", "to"}),
         **({} if place.period is None else {"period": place.period}),
@@ -573,7 +573,7 @@ def _attack_settings(place: ProjectFolder) -> dict[str, Any]:
         "attack": _attack_section(place).model_dump(mode="json", by_alias=True),
         # The attack may make the release again: what changes the one changes the other.
         "release": _release_settings(place),
-        "report": place.report_form.value,
+        **place.report_settings,
     }
 
 

@@ -43,7 +43,7 @@ def _settings(place: ProjectFolder) -> dict[str, Any]:
         "accepted": accepted,
         "keep_order": release.keep_order,
         "files": list(made_files(place)),
-        "report": place.report_form.value,
+        **place.report_settings,
     }
 
 

@@ -351,4 +351,4 @@ def write_report(result: Any, place: ProjectFolder, folder: Path, title: str) ->
         What it is about; without the project's name, which may change while the stage stays.
     """
     name = PAGE if place.report_form is ReportForm.HTML else TWIN
-    report(result, folder / name, title=title)
+    report(result, folder / name, title=title, language=place.project.outputs.language)

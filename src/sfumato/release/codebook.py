@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sfumato.core.number_text import counted
+from sfumato.core.phrases import Phrase
 from sfumato.release.full_domain import Levels
 from sfumato.release.release_options import Ends, Form, Options
 from sfumato.schema import Kind, Schema
@@ -20,9 +21,9 @@ from sfumato.table.sources import Labels, is_moment, is_number
 MOST_VALUES = 200
 """Values of a column that are listed with their labels."""
 _SPREAD = {
-    Kind.NUMERIC: "the range from its class’s lowest to its highest value",
-    Kind.ORDERED: "the range from its class’s lowest to its highest category",
-    Kind.CATEGORICAL: "its value where the whole class has it, else “*”",
+    Kind.NUMERIC: Phrase("the range from its class’s lowest to its highest value"),
+    Kind.ORDERED: Phrase("the range from its class’s lowest to its highest category"),
+    Kind.CATEGORICAL: Phrase("its value where the whole class has it, else “*”"),
 }
 _CELLS = (
     ("`84-86`", "from 84 to 86, both included"),
@@ -155,14 +156,20 @@ def cell_words(
     categorical = kind is Kind.CATEGORICAL
     if form == Form.SET and (ends == Ends.TIGHT or kind is not Kind.NUMERIC):
         if ends == Ends.SNAPPED:
-            return "one value, or a set of at least four neighbours that covers those of its class"
-        return "the set of the values of its class"
+            return Phrase(
+                "one value, or a set of at least four neighbours that covers those of its class"
+            )
+        return Phrase("the set of the values of its class")
     if has_hierarchy and (categorical or form == Form.HIERARCHY):
-        return "the lowest label of the hierarchy that covers its class"
+        return Phrase("the lowest label of the hierarchy that covers its class")
     if form == Form.MEAN and kind is Kind.NUMERIC:
-        return "the mean of its class"
-    grid = ", between points of a grid" if ends == Ends.SNAPPED and not categorical else ""
-    return f"{_SPREAD[kind]}{grid}{columns if form == Form.BOUNDS and not categorical else ''}"
+        return Phrase("the mean of its class")
+    shown = _SPREAD[kind]
+    if ends == Ends.SNAPPED and not categorical:
+        shown = Phrase("{shown}, between points of a grid", shown=shown)
+    if form == Form.BOUNDS and not categorical:
+        shown = Phrase("{shown}{columns}", shown=shown, columns=columns)
+    return shown
 
 
 def _type(kind: pa.DataType | None) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from sfumato.core.measure import REGISTER
 from sfumato.core.number_text import count, percent
+from sfumato.core.phrases import Listed, Phrase, Plural
 from sfumato.release.release_result import Release
-from sfumato.reports.printed_numbers import MANY_COLUMNS, listed
+from sfumato.reports.printed_numbers import MANY_COLUMNS, listed, quoted
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.measure_table import MEANINGS
 
@@ -28,7 +29,7 @@ _WORDS = tomllib.loads(Path(__file__).with_name("adversaries.toml").read_text(en
 
 def _points(*names: str, **filled: str) -> list[Point]:
     words = (_WORDS["points"][name] for name in names)
-    return [Point(word["title"], word["text"].format(**filled)) for word in words]
+    return [Point(Phrase(word["title"]), Phrase(word["text"], **filled)) for word in words]
 
 
 def project_assumptions(*, has_persons: bool, keeps_order: bool | None) -> list[Point]:
@@ -81,13 +82,19 @@ def measure_assumptions(risk: Risk, release: Release | None) -> list[Point]:
     found += _points(*names, "missing", "values", order)
     if (levels := release.levels) is not None:
         shown = (
-            f"“{each.name}” {each.level} of {each.height} ({count(each.labels)} labels)"
+            Phrase(
+                "“{column}” {level} of {height} ({labels} labels)",
+                column=each.name,
+                level=each.level,
+                height=each.height,
+                labels=count(each.labels),
+            )
             for each in levels.columns
         )
         found += _points(
             "recoded",
-            levels="; ".join(shown),
-            bound="" if levels.exact else f" than {percent(levels.bound)}",
+            levels=Listed(shown, "; "),
+            bound="" if levels.exact else Phrase(" than {share}", share=percent(levels.bound)),
             loss=percent(levels.loss),
             split=count(levels.split_persons),
             people=count(risk.persons),
@@ -103,10 +110,10 @@ def measure_limits(unchanged: Sequence[str]) -> list[Point]:
     unchanged
         The columns that are released as in the original.
     """
-    shown = f"{len(unchanged)} columns are"
+    shown: str = Phrase("{n} columns are", n=len(unchanged))
     if len(unchanged) < MANY_COLUMNS:
-        names = listed([f"“{name}”" for name in unchanged])
-        shown = f"{names} {'is' if len(unchanged) == 1 else 'are'}"
+        names = listed([quoted(name) for name in unchanged])
+        shown = Plural("{columns} is", "{columns} are", len(unchanged), columns=names)
     found = _points("other_knowledge", "other_files", "membership", "averages")
     return [*found, *(_points("unchanged", columns=shown) if unchanged else ())]
 
@@ -127,7 +134,7 @@ def predicted_meaning(name: str) -> str:
         Its name, such as ``max_gsar:icd9``.
     """
     kind = name.partition(":")[0]
-    return _PREDICTED.get(kind) or MEANINGS.get(kind, kind)
+    return _PREDICTED.get(kind) or MEANINGS.get(kind) or kind
 
 
 def attack_title(name: str) -> str:

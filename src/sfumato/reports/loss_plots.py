@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 
 from sfumato.core.number_text import number, percent
+from sfumato.core.phrases import Phrase
 from sfumato.release.distributions import Distribution
 from sfumato.release.information_loss import CorrelationChange
 from sfumato.release.utility_measures import ColumnLoss, Utility
@@ -74,7 +75,7 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
         pictures.picture(
             alt.hconcat(*panels, spacing=24), "losses", f"Bars: loss per column. {said}."
         ),
-        "Detail lost, by quasi-identifier",
+        Phrase("Detail lost, by quasi-identifier"),
         wide=True,
     )
 
@@ -86,16 +87,18 @@ def _correlations(change: CorrelationChange) -> pictures.Figure:
         # The largest change gets the strongest colour, but small ones stay pale.
         _matrix(change, _difference(change), "Change", max(change.max_change, LEAST_SCALE)),
     ]
-    said = (
-        f"Mean change {number(change.mean_change)}, largest {number(change.max_change)}, over "
-        "pairs of columns"
-    )
+    told = {"mean": number(change.mean_change), "largest": number(change.max_change)}
+    said = f"Mean change {told['mean']}, largest {told['largest']}, over pairs of columns"
     matrices = alt.hconcat(*panels, spacing=18).resolve_scale(color="independent")
     return pictures.Figure(
         pictures.picture(matrices, "correlations", f"Three matrices. {said}."),
-        "Correlations before and after",
-        "Pearson, negative in brown, positive in blue; of categorical columns, those with two "
-        f"categories. {said}; the colours of the last panel reach to the largest change.",
+        Phrase("Correlations before and after"),
+        Phrase(
+            "Pearson, negative in brown, positive in blue; of categorical columns, those with two "
+            "categories. Mean change {mean}, largest {largest}, over pairs of columns; the colours "
+            "of the last panel reach to the largest change.",
+            **told,
+        ),
         wide=True,
     )
 
@@ -177,13 +180,14 @@ def _distribution(shown: Distribution, key: str) -> pictures.Figure:
         size=long,
         orient="horizontal" if upright else "vertical",
     ).encode(**marks)
-    said = f"change of distribution {percent(shown.total_variation)}"
+    share = percent(shown.total_variation)
+    said = f"change of distribution {share}"
     return pictures.Figure(
         pictures.picture(
             chart.properties(**size), key, f"Bars and marks: shares of {shown.column}; {said}."
         ),
-        f"“{shown.column}” before and after",
-        f"Bars: original; marks: release; {said}.",
+        Phrase("“{column}” before and after", column=shown.column),
+        Phrase("Bars: original; marks: release; change of distribution {share}.", share=share),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -10,11 +10,26 @@ from typing import Any
 
 from sfumato.core.measure import ESTIMATED, Measure, Position
 from sfumato.core.number_text import NONE, count, number, percent
+from sfumato.core.phrases import (
+    ENGLISH,
+    UNREAD,
+    Listed,
+    Phrase,
+    gettext,
+    joined,
+    language,
+    long_date,
+    ngettext,
+    speaking,
+    spoken,
+)
 
 COUNT, SHARE, NUMBER = "count", "share", "number"
 """The scales on which a coarse number is printed."""
 MANY_COLUMNS = 6
 """From here on columns stand in one table or are counted, and are not named in a sentence."""
+TRANSLATED = frozenset({"release.html"})
+"""Pages that are said in other languages; the others are English throughout."""
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _WHOLE = 10
 """From here on estimated counts are printed as whole numbers."""
@@ -32,7 +47,7 @@ def interval(low: float | None, high: float | None, show: Callable[[float], str]
     """Both ends of an interval; an empty text where there is none or it is a single point."""
     if low is None or high is None or low >= high:
         return ""
-    return f"{show(low)} to {show(high)}"
+    return Phrase("{low} to {high}", low=show(low), high=show(high))
 
 
 def measured(measure: Measure, share: bool) -> str:
@@ -41,21 +56,28 @@ def measured(measure: Measure, share: bool) -> str:
     ends = interval(measure.low, measure.high, show)
     if measure.estimator is None or not ends:
         return show(measure.value)
-    return f"{show(measure.value)} ({ends}, {measure.estimator})"
+    by = {"value": show(measure.value), "interval": ends, "estimator": measure.estimator}
+    return Phrase("{value} ({interval}, {estimator})", **by)
 
 
 def position(where: Position | None) -> str:
     """The class and the row that an extreme comes from, in words."""
     if where is None:
         return ""
-    return f"class {count(where.equivalence_class)}, row {count(where.row)}"
+    place = {"number": count(where.equivalence_class), "row": count(where.row)}
+    return Phrase("class {number}, row {row}", **place)
+
+
+def quoted(name: str) -> Phrase:
+    """A name of a column in quotation marks."""
+    return Phrase("“{column}”", column=name)
 
 
 def listed(names: Sequence[str]) -> str:
     """Names as a phrase: ``a, b and c``."""
     if len(names) < 2:
         return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return Phrase("{first} and {last}", first=Listed(names[:-1]), last=names[-1])
 
 
 def named(names: Sequence[str], words: str = "columns") -> str:
@@ -149,18 +171,37 @@ def _on_scale(value: float, scale: str, *, coarse: bool = False) -> str:
 
 
 def sentence(note: str) -> str:
-    """A note as a sentence of its own."""
+    """A note as a sentence of its own, in the language that is spoken."""
+    note = spoken(note)
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
 def fill_template(
     name: str, filters: dict[str, Callable[..., object]] | None = None, **content: Any
 ) -> str:
-    """A page as HTML; every text that is filled in is escaped."""
+    """A page as HTML in the language that is spoken; every text that is filled in is escaped."""
     # As a tuple, which the cache can keep by.
     template = _template(name, tuple((filters or {}).items()))
-    filled: str = template.render(version=version("sfumato"), **content)
+    with speaking(language() if name in TRANSLATED else ENGLISH):
+        own = {"language": language(), "unread": language() in UNREAD}
+        filled: str = template.render(version=version("sfumato"), **own, **content)
     return filled
+
+
+def _filled(message: str, /, **places: object) -> str:
+    """A message of a template in the language that is spoken, with what stands in its places."""
+    return _marked(gettext(message), places)
+
+
+def _filled_plural(one: str, several: str, /, num: int, **places: object) -> str:
+    return _marked(ngettext(one, several, num), places)
+
+
+def _marked(message: str, places: Mapping[str, object]) -> str:
+    # Messages are ours and may hold markup; what is filled in is escaped.
+    from markupsafe import Markup
+
+    return Markup(message) % {name: spoken(each) for name, each in places.items()}  # noqa: S704
 
 
 @cache
@@ -177,14 +218,26 @@ def _template(name: str, filters: tuple[tuple[str, Callable[..., object]], ...])
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+        finalize=spoken,
     )
     environment.filters |= {
         "count": count,
         "number": number,
         "percent": percent,
+        "position": position,
         "printed": printed,
         "sentence": sentence,
+        "join": lambda several, between="": joined(between, several),
+        "long_date": long_date,
         **dict(filters),
     }
-    environment.globals |= {"ESTIMATED": ESTIMATED, "MANY_COLUMNS": MANY_COLUMNS}
+    environment.globals |= {
+        "ESTIMATED": ESTIMATED,
+        "MANY_COLUMNS": MANY_COLUMNS,
+        "_": _filled,
+        "gettext": _filled,
+        "ngettext": _filled_plural,
+    }
+    environment.newstyle_gettext = True  # type: ignore[attr-defined]  # of its extension
     return environment.get_template(name)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.core.declaration import fields_of
 from sfumato.core.measure import Position
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises import restored
 from sfumato.release.promises.promise import (
     AboutAttribute,
@@ -18,6 +19,7 @@ from sfumato.release.promises.promise import (
     kept_by,
 )
 from sfumato.release.release_result import Release
+from sfumato.risk.risk_thresholds import Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ class PromiseLine:
     promised: bool = True
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def required(self) -> str:
+        """What was asked, as printed."""
+        return bounded(self.bound, self.threshold)
+
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
@@ -70,6 +77,15 @@ class PromiseLine:
             "parameters": dict(self.parameters),
             **fields_of(self, "classes_met classes_met_before"),
         }
+
+
+def bounded(bound: str, threshold: str) -> str:
+    """A limit with its side."""
+    if bound == Bound.AT_LEAST:
+        return Phrase("at least {limit}", limit=threshold)
+    if bound == Bound.AT_MOST:
+        return Phrase("at most {limit}", limit=threshold)
+    return threshold
 
 
 def promise_lines(release: Release) -> list[PromiseLine]:
@@ -113,7 +129,7 @@ def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
     if promise is None:
         return PromiseLine(
             constraint.name,
-            "A promise of the custodian’s own.",
+            Phrase("A promise of the custodian’s own."),
             met,
             attribute,
             threshold=", ".join(f"{name} = {value}" for name, value in parameters.items()),

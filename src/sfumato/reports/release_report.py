@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.number_text import NONE
+from sfumato.core.number_text import NONE, number
+from sfumato.core.phrases import Listed, Phrase
 from sfumato.release.codebook import cell_words
 from sfumato.release.release_result import Release
 from sfumato.reports import release_summary as summary
@@ -17,12 +18,32 @@ from sfumato.reports.promise_words import PromiseLine, promise_lines
 from sfumato.reports.risk_tables import RiskTables, column_lines, event_tables, population_tables
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier
+from sfumato.schema.roles import RECIPE_SOURCE
 
 if TYPE_CHECKING:
     from sfumato.schema.recipe import StepCount
     from sfumato.semantics.requested_release import RequestedRelease
 
-_ORIGINAL, _RELEASED, _ASSESSED = "Original", "Release", "File"
+_ORIGINAL, _RELEASED, _ASSESSED = Phrase("Original"), Phrase("Release"), Phrase("File")
+
+ROLES = {
+    "person": Phrase("person"),
+    "household": Phrase("household"),
+    "direct identifier": Phrase("direct identifier"),
+    "quasi-identifier": Phrase("quasi-identifier"),
+    "sensitive": Phrase("sensitive"),
+    "insensitive": Phrase("insensitive"),
+    "undecided": Phrase("undecided"),
+    RECIPE_SOURCE: Phrase("source of the recipe"),
+}
+"""The roles of columns, as pages name them."""
+KINDS = {
+    Kind.NUMERIC: Phrase("numeric"),
+    Kind.CATEGORICAL: Phrase("categorical"),
+    Kind.ORDERED: Phrase("ordered"),
+}
+"""The kinds of quasi-identifiers, as pages name them."""
+_FRESH = Phrase("pseudonymised: replaced by fresh random pseudonyms")
 
 
 def draw_release(result: Release | Risk, title: str, made: date) -> str:
@@ -41,6 +62,7 @@ def _of_release(release: Release) -> dict[str, Any]:
     return shared | {
         "summary": summary.release_summary(release, promises),
         "promises": promises,
+        "kinds": KINDS,
         "columns": _columns(release),
         "records_per_person": None if records is None else records_per_person(records),
         "loss_figures": loss_figures(release.utility),
@@ -121,7 +143,9 @@ def _warnings(release: Release) -> list[str]:
     # What both files and the release warn of is told once.
     for name, risk in ((_ORIGINAL, release.risk_before), (_RELEASED, release.risk)):
         said += [
-            f"{name}: {warning}" for warning in risk.warnings if warning not in release.warnings
+            Phrase("{file}: {warning}", file=name, warning=warning)
+            for warning in risk.warnings
+            if warning not in release.warnings
         ]
     return said
 
@@ -130,63 +154,76 @@ def _columns(release: Release) -> list[tuple[list[str], str, str, str]]:
     """The columns of the original that were treated alike: names, role, kind, treatment and why."""
     schema = release.schema
     lines = [
-        (name, role, "", _released(release, name, role))
+        (name, ROLES[role], "", _released(release, name, role))
         for role, names in schema.roles().items()
         if role != "quasi-identifier"
         for name in names
     ]
     quasi = [
-        (name, "quasi-identifier", _kind(identifier), _generalised(release, name, identifier))
+        (
+            name,
+            ROLES["quasi-identifier"],
+            _kind(identifier),
+            _generalised(release, name, identifier),
+        )
         for name, identifier in schema.quasi_identifiers.items()
     ]
     # The person's column, which `roles` names first, stays before the quasi-identifiers.
     people = 0 if schema.person is None else 1
-    accepted = {name: f"; accepted: {why}" for name, why in schema.accepted.items()}
+    accepted = {name: Phrase("accepted: {why}", why=why) for name, why in schema.accepted.items()}
     steps = read_as(release.manifest.preparation)
     alike: dict[tuple[str, str, str], list[str]] = {}
     for name, role, kind, done in (*lines[:people], *quasi, *lines[people:]):
-        told = f"{steps.get(name, '')}{done}{accepted.get(name, '')}"
+        told = Listed(filter(None, (steps.get(name), done, accepted.get(name))), "; ")
         alike.setdefault((role, kind, told), []).append(name)
     return [(names, *treated) for treated, names in alike.items()]
 
 
 def read_as(preparation: Sequence[StepCount]) -> dict[str, str]:
-    """What the recipe did to each column that it has a line for, as the begin of a sentence."""
-    said: dict[str, str] = {}
+    """What the recipe did to each column that it has a line for."""
+    said: dict[str, list[str]] = {}
     for each in preparation:
-        said[each.column] = f"{said.get(each.column, '')}{each.what} ({each.cells} cells); "
-    return said
+        done = Phrase("{what} ({n} cells)", what=each.what, n=each.cells)
+        said.setdefault(each.column, []).append(done)
+    return {column: Listed(every, "; ") for column, every in said.items()}
 
 
 def _kind(quasi: QuasiIdentifier) -> str:
-    kind = quasi.kind.value if quasi.kind else ""
-    weight = "" if quasi.weight == 1 else f", weight {quasi.weight:g}"
-    bottom = "" if quasi.bottom is None else f", bottom-coded at {quasi.bottom}"
-    top = "" if quasi.top is None else f", top-coded at {quasi.top}"
-    return f"{kind}{weight}{bottom}{top}"
+    said: list[str] = [KINDS[quasi.kind]] if quasi.kind else [""]
+    if quasi.weight != 1:
+        said.append(Phrase("weight {weight}", weight=number(quasi.weight)))
+    if quasi.bottom is not None:
+        said.append(Phrase("bottom-coded at {value}", value=quasi.bottom))
+    if quasi.top is not None:
+        said.append(Phrase("top-coded at {value}", value=quasi.top))
+    return Listed(said)
 
 
 def _released(release: Release, name: str, role: str) -> str:
     if role == "person" and name not in release.event_treatments:
-        how = "keyed" if release.manifest.keyed else "fresh random"
-        return f"pseudonymised: replaced by {how} pseudonyms"
+        if release.manifest.keyed:
+            return Phrase("pseudonymised: replaced by keyed pseudonyms")
+        return _FRESH
     if role == "household" and name in release.columns:
-        return "pseudonymised: replaced by fresh random pseudonyms"
+        return _FRESH
     if name in release.schema.withheld():
-        return "removed"
-    return release.event_treatments.get(name, "unchanged")
+        return Phrase("removed")
+    return release.event_treatments.get(name) or Phrase("unchanged")
 
 
 def _generalised(release: Release, name: str, quasi: QuasiIdentifier) -> str:
     for level in () if release.levels is None else release.levels.columns:
         if level.name == name:
-            which = f"level {level.level} of {level.height}"
-            return f"recoded: all records show {which} of its hierarchy"
+            return Phrase(
+                "recoded: all records show level {level} of {height} of its hierarchy",
+                level=level.level,
+                height=level.height,
+            )
     form, kind = release.manifest.options.values, quasi.kind or Kind.CATEGORICAL
-    columns = f", as columns “{name}_low” and “{name}_high”"
+    columns = Phrase(", as columns “{low}” and “{high}”", low=f"{name}_low", high=f"{name}_high")
     labelled, ends = quasi.hierarchy is not None, release.manifest.options.ends
     shown = cell_words(form, kind, columns, has_hierarchy=labelled, ends=ends)
-    return f"generalised: each record shows {shown}"
+    return Phrase("generalised: each record shows {shown}", shown=shown)
 
 
 def _sections(manifest: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:

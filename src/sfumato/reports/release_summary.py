@@ -8,12 +8,12 @@ from functools import partial
 from math import isnan
 from typing import Any
 
-from sfumato.core.measure import ESTIMATED
 from sfumato.core.number_text import against_threshold, count, counted, number, percent
+from sfumato.core.phrases import Listed, Phrase, Plural, Sentence
 from sfumato.release.cures import detail_lost
 from sfumato.release.release_result import Release
 from sfumato.reports.printed_numbers import interval, listed
-from sfumato.reports.promise_words import PromiseLine
+from sfumato.reports.promise_words import PromiseLine, bounded
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
 from sfumato.risk.risk_thresholds import Held, thresholds
@@ -59,7 +59,7 @@ def threshold_lines(risks: Sequence[Risk]) -> list[ThresholdLine]:
         values = tuple(_value(one) for one in [*earlier, each])
         meaning = MEANINGS[each.measure]
         if each.above is not None:
-            meaning = f"{meaning} of {percent(each.above)}"
+            meaning = Phrase("{meaning} of {limit}", meaning=meaning, limit=percent(each.above))
         elif last.population is not None:
             meaning = IN_POPULATION.get(each.measure, meaning)
         lines.append(
@@ -67,7 +67,7 @@ def threshold_lines(risks: Sequence[Risk]) -> list[ThresholdLine]:
                 each,
                 presets.index(each.preset),
                 meaning,
-                f"{each.bound} {_on_scale(each, each.limit)}",
+                bounded(each.bound, _on_scale(each, each.limit)),
                 # The original has no number where it was not held against the threshold.
                 ("",) * (len(risks) - len(values)) + values,
                 interval(each.low, each.high, partial(_on_scale, each)),
@@ -98,9 +98,11 @@ def practice_table(
     """The same of limits: measure, its value, source, limit, and whether it is met."""
     found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
     for measure, value, source, limit, met in held:
-        found.setdefault((measure, value), ([], []))[met].append(f"{source} ({limit})")
+        found.setdefault((measure, value), ([], []))[met].append(
+            Phrase("{source} ({limit})", source=source, limit=limit)
+        )
     return [
-        (measure, shown, "; ".join(broken), "; ".join(kept))
+        (measure, shown, Listed(broken, "; "), Listed(kept, "; "))
         for (measure, shown), (broken, kept) in found.items()
     ]
 
@@ -156,34 +158,44 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
     kept = sum(promise.met for promise in promises)
     estimated = sum(promise.met and not promise.promised for promise in promises)
     before, after = release.risk_before, release.risk
-    said = f"{kept - estimated} of {len(promises)} promises are kept."
+    said = Phrase("{kept} of {all} promises are kept.", kept=kept - estimated, all=len(promises))
     if estimated:
-        said += f" {ESTIMATED.capitalize()}: {estimated}."
+        beside = Phrase("Estimated, not promised: {n}.", n=estimated)
+        said = Phrase("{first} {then}", first=said, then=beside)
     verdict = None if release.judged_in else release.verdict
     sentences = [
         *(() if verdict is None else verdict.sentences),
         *map(str, release.lost),
-        *(f"Accepted: {acceptance}." for acceptance in acceptances(after.columns)),
+        *(Phrase("Accepted: {what}.", what=each) for each in acceptances(after.columns)),
         said,
         _untold(after),
-        (
-            f"The release holds {count(after.records)} of {count(before.records)} records and "
-            f"{count(after.persons)} of {count(before.persons)} people, in {count(after.classes)} "
-            f"classes of at least {counted(after.pid_k, 'person')}."
+        Phrase(
+            "The release holds {records} of {all_records} records and {people} of {all_people} "
+            "people, in {classes} classes of at least {least}.",
+            records=count(after.records),
+            all_records=count(before.records),
+            people=count(after.persons),
+            all_people=count(before.persons),
+            classes=count(after.classes),
+            least=counted(after.pid_k, "person"),
         ),
         _detail_lost(release),
         _thresholds_sentence(after),
     ]
-    elsewhere = f"What attacks add, and whether it may go out, stand in {release.judged_in}."
-    headline = f"{release.verdict.most_found} {elsewhere}" if verdict is None else verdict.headline
-    headline = f"{release.nothing_left}{headline}"
+    if verdict is None:
+        elsewhere = f"What attacks add, and whether it may go out, stand in {release.judged_in}."
+        headline = f"{release.verdict.most_found} {elsewhere}"
+    else:
+        headline = verdict.headline
+    if release.nothing_left:
+        headline = f"{release.nothing_left}{headline}"
     return Summary(verdict, headline, tuple(filter(None, sentences)))
 
 
 def _untold(risk: Risk) -> str:
     """What known events do where nobody has named any; or nothing."""
     warning = "" if risk.known_events is None else risk.known_events.warning()
-    return f"{warning[0].upper()}{warning[1:]}." if warning else ""
+    return Sentence("{begin}.", begin=warning) if warning else ""
 
 
 def assessment_summary(risk: Risk) -> Summary:
@@ -192,18 +204,27 @@ def assessment_summary(risk: Risk) -> Summary:
     sentences = [
         *(() if risk.verdict is None else risk.verdict.sentences),
         _thresholds_sentence(risk),
-        (
-            f"The file holds {count(risk.records)} records of {count(risk.persons)} people, in "
-            f"{count(risk.classes)} classes of at least {counted(risk.pid_k, 'person')}; "
-            f"{count(alone)} class{'es hold' if alone != 1 else ' holds'} one person alone."
+        Plural(
+            "The file holds {records} records of {people} people, in {classes} classes of at least "
+            "{least}; {alone} class holds one person alone.",
+            "The file holds {records} records of {people} people, in {classes} classes of at least "
+            "{least}; {alone} classes hold one person alone.",
+            alone,
+            records=count(risk.records),
+            people=count(risk.persons),
+            classes=count(risk.classes),
+            least=counted(risk.pid_k, "person"),
+            alone=count(alone),
         ),
         _matched(risk),
     ]
-    headline = (
-        f"Measured, not changed: {percent(risk.records_at_risk.value)} of the records are at a "
-        f"risk above {percent(risk.threshold)}."
+    headline: str = Phrase(
+        "Measured, not changed: {share} of the records are at a risk above {limit}.",
+        share=percent(risk.records_at_risk.value),
+        limit=percent(risk.threshold),
     )
-    headline = headline if risk.verdict is None else risk.verdict.headline
+    if risk.verdict is not None:
+        headline = risk.verdict.headline
     return Summary(risk.verdict, headline, tuple(filter(None, sentences)))
 
 
@@ -215,14 +236,21 @@ def _thresholds_sentence(risk: Risk) -> str:
     estimated = [each for each in risk.held if each.met and not each.promised]
     unsure = [each for each in risk.held if each.met and each.met_over_interval is False]
     kept = len(risk.held) - len(failed) - len(estimated)
-    said = f"{count(kept)} of {count(len(risk.held))} limits that were asked for are kept"
+    said = [
+        Phrase(
+            "{kept} of {all} limits that were asked for are kept",
+            kept=count(kept),
+            all=count(len(risk.held)),
+        )
+    ]
     if failed:
-        said += f"; broken: {_named(failed)}"
+        said.append(Phrase("broken: {limits}", limits=_named(failed)))
     if estimated:
-        said += f"; {ESTIMATED}: {_named(estimated)}"
+        said.append(Phrase("estimated, not promised: {limits}", limits=_named(estimated)))
     if unsure:
-        said += f"; kept, but broken by the end of the interval: {_named(unsure)}"
-    return f"{said}."
+        held = _named(unsure)
+        said.append(Phrase("kept, but broken by the end of the interval: {limits}", limits=held))
+    return Sentence("{begin}.", begin=Listed(said, "; "))
 
 
 def _named(several: Sequence[Held]) -> str:
@@ -237,25 +265,32 @@ def _named(several: Sequence[Held]) -> str:
 
 
 def _detail_lost(release: Release) -> str:
-    utility, bound = release.utility, ""
+    utility = release.utility
+    bound: str = ""
     if utility.least_ncp is not None:
         known = not isnan(utility.least_ncp)
-        least = percent(utility.least_ncp) if known else "not known for this form"
-        bound = f" (least with such labels: {least})"
+        least = percent(utility.least_ncp) if known else Phrase("not known for this form")
+        bound = Phrase(" (least with such labels: {share})", share=least)
     sentences = [
-        (
-            f"Detail lost: {percent(detail_lost(release))}; in quasi-identifiers alone "
-            f"{percent(utility.ncp)}{bound}."
+        Phrase(
+            "Detail lost: {lost}; in quasi-identifiers alone {ncp}{bound}.",
+            lost=percent(detail_lost(release)),
+            ncp=percent(utility.ncp),
+            bound=bound,
         ),
-        f"Left out: {count(utility.suppressed_records)} records.",
+        Phrase("Left out: {n} records.", n=count(utility.suppressed_records)),
     ]
     if utility.counts is not None and utility.counts.ids_added:
         affected = count(utility.counts.persons_affected)
-        sentences.append(f"Several pseudonyms hide the number of records of {affected} people.")
+        sentences.append(
+            Phrase("Several pseudonyms hide the number of records of {n} people.", n=affected)
+        )
     if utility.histories is not None and utility.histories.divided:
         divided = count(utility.histories.divided)
-        sentences.append(f"Several pseudonyms hide the known events of {divided} people.")
-    return " ".join(sentences)
+        sentences.append(
+            Phrase("Several pseudonyms hide the known events of {n} people.", n=divided)
+        )
+    return Listed(sentences, " ")
 
 
 def _matched(risk: Risk) -> str:
@@ -263,9 +298,13 @@ def _matched(risk: Risk) -> str:
     own = risk.population
     if own is None:
         return ""
-    ends = interval(own.marketer.low, own.marketer.high)
-    return (
-        f"An intruder who knows all {count(own.population)} people of the population is "
-        f"expected to find {percent(own.marketer.value)}{f' ({ends})' if ends else ''} of the "
-        f"file’s {count(risk.persons)}."
+    found = percent(own.marketer.value)
+    if ends := interval(own.marketer.low, own.marketer.high):
+        found = Phrase("{share} ({interval})", share=found, interval=ends)
+    return Phrase(
+        "An intruder who knows all {all} people of the population is expected to find {share} of "
+        "the file’s {people}.",
+        all=count(own.population),
+        share=found,
+        people=count(risk.persons),
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.core.atomic import all_or_none, atomic_path, check_path, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
+from sfumato.core.phrases import Phrase, speaking
 from sfumato.release.release_result import Release
 from sfumato.reports import report_targets
 from sfumato.reports.audience import Audience
@@ -54,6 +55,7 @@ def report(
     made: date | None = None,
     audience: str = "internal",
     recipient: str | None = None,
+    language: str | None = None,
 ) -> Path:
     """Write the report that a privacy officer signs, whole or not at all.
 
@@ -77,6 +79,9 @@ def report(
     recipient
         Of a project the dossier for this recipient, in place of its report. ``sfumato dossier``
         adds what the ledger and ``[dossier]`` say.
+    language
+        ``"de"`` or ``"fr"``: the page of a release or an assessment in German or French; others,
+        and the JSON, are in English.
 
     Returns
     -------
@@ -89,6 +94,10 @@ def report(
         If the path ends otherwise or its folder cannot be written, the result is no release,
         assessment, linkage or attack, or the extra ``report`` is not installed.
     """
+    if language is not None:
+        with speaking(language):
+            told = {"title": title, "made": made, "audience": audience, "recipient": recipient}
+            return report(result, path, **told)  # type: ignore[arg-type]
     check_path(path)
     target = Path(path)
     if isinstance(result, ProjectResults):
@@ -140,11 +149,11 @@ def report_json(
     """
     day = made or _today()
     if isinstance(result, Release):
-        about = _about("release", title or "Disclosure risk of a release", day)
+        about = _about("release", title or Phrase("Disclosure risk of a release"), day)
         about["asked"] = [line.to_json() for line in promise_lines(result)]
         plain = about | _standing(result.risk), result.to_json()
     elif isinstance(result, Risk):
-        about = _about("assessment", title or "Disclosure risk of a file", day)
+        about = _about("assessment", title or Phrase("Disclosure risk of a file"), day)
         plain = about | _standing(result), result.to_json()
     else:
         plain = _without_measures(result, title, day)

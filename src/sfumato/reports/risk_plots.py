@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import count, percent
+from sfumato.core.phrases import Listed, Phrase, Sentence
 from sfumato.reports.pictures import (
     AFTER,
     BEFORE,
@@ -114,8 +115,13 @@ def records_per_person(persons: Mapping[int, int]) -> Figure:
     description = f"Bars: share of people by number of records; median {median}, most {most}."
     return Figure(
         picture(panel, "persons", description),
-        "Records per person in the release",
-        f"{count(times.sum())} people; median {median}, most {most} records.",
+        Phrase("Records per person in the release"),
+        Phrase(
+            "{people} people; median {median}, most {most} records.",
+            people=count(times.sum()),
+            median=median,
+            most=most,
+        ),
     )
 
 
@@ -149,7 +155,7 @@ def _class_sizes(named: Named) -> Figure:
     )
     return Figure(
         picture(_stacked(panels), "sizes", f"Bars: share of classes by people. {said}."),
-        "People in a class",
+        Phrase("People in a class"),
     )
 
 
@@ -163,8 +169,8 @@ def _gidr(named: Named) -> Figure:
     title = "largest share of the records that is one person’s (%)"
     return Figure(
         picture(_share_panels(named, classes, title, marks), "gidr", f"Bars: classes. {said}."),
-        "Largest share of a class’s records that is one person’s",
-        "Line: mean of the classes.",
+        Phrase("Largest share of a class’s records that is one person’s"),
+        Phrase("Line: mean of the classes."),
     )
 
 
@@ -180,8 +186,8 @@ def _gsar(named: Named, attribute: str, place: int, limit: float | None) -> Figu
     chart = _share_panels(named, classes, title, marks)
     return Figure(
         picture(chart, f"gsar{place}", f"Bars: classes, by {attribute}. {said}."),
-        f"“{attribute}”: largest share of a class’s people with one value",
-        "" if limit is None else "Line: limit.",
+        Phrase("“{column}”: largest share of a class’s people with one value", column=attribute),
+        "" if limit is None else Phrase("Line: limit."),
     )
 
 
@@ -215,16 +221,24 @@ def _records_at_risk(named: Named) -> Figure:
     threshold = named[-1][1].threshold
     # Its name stands on the side with more room.
     mark = limit_mark(threshold, percent(threshold), "risk", right=threshold < 0.1)
-    said = "; ".join(
-        f"{name}: {percent(risk.records_at_risk.value)} of the records above {percent(threshold)}"
-        for name, risk in named
+    said = Listed(
+        (
+            Phrase(
+                "{file}: {share} of the records above {limit}",
+                file=name,
+                share=percent(risk.records_at_risk.value),
+                limit=percent(threshold),
+            )
+            for name, risk in named
+        ),
+        "; ",
     )
     return Figure(
         picture(
             alt.LayerChart(layer=[lines, alt.LayerChart(layer=mark)]), "risks", f"Lines. {said}."
         ),
-        "Records by the chance to find a person of their class",
-        f"{said}.",
+        Phrase("Records by the chance to find a person of their class"),
+        Phrase("{begin}.", begin=said),
     )
 
 
@@ -274,7 +288,7 @@ def event_figures(named: Named) -> list[Figure]:
     return [
         Figure(
             picture(chart, "events", f"Lines: share of people found. {said}."),
-            "People found by known events",
+            Phrase("People found by known events"),
         )
     ]
 
@@ -411,12 +425,15 @@ def _intervals(risk: Risk, own: PopulationRisk) -> Figure:
         )
         layers.append(ticks.encode(x=alt.X("limit:Q"), y=place))
     said = "; ".join(f"{row['name']} {row['text']}" for row in rows)
-    asked = "asked" if risk.held else "in use elsewhere"
     chart = alt.LayerChart(layer=layers, width=HALF - 60, height=_ROW * len(rows))
     return Figure(
         picture(chart, "intervals", f"Points with intervals: {said}."),
-        "Risks against the population, with their intervals",
-        f"Dark: value and interval; red: limits {asked}. The scale is logarithmic.",
+        Phrase("Risks against the population, with their intervals"),
+        Phrase("Dark: value and interval; red: limits asked. The scale is logarithmic.")
+        if risk.held
+        else Phrase(
+            "Dark: value and interval; red: limits in use elsewhere. The scale is logarithmic."
+        ),
     )
 
 
@@ -459,17 +476,20 @@ def _matches(own: PopulationRisk) -> Figure:
     lines = alt.Chart(values(rows)).mark_line(interpolate="step-after", strokeWidth=2)
     low, high = own.one_to_one.quantiles()
     free = own.free.quantiles()
-    said = (
-        f"one-to-one {count(low)} to {count(high)}, free {count(free[0])} to {count(free[1])}, "
-        "in 95 of 100 tries"
+    said = Phrase(
+        "one-to-one {low} to {high}, free {free_low} to {free_high}, in 95 of 100 tries",
+        low=count(low),
+        high=count(high),
+        free_low=count(free[0]),
+        free_high=count(free[1]),
     )
     chart = lines.encode(**encode).properties(
         width=HALF - 30, height=_ROW * len(POPULATION_SHARES) - 34
     )
     return Figure(
         picture(chart, "matches", f"Lines: probability of each number. {said}."),
-        "How many people an intruder finds",
-        f"{said[:1].upper()}{said[1:]}.",
+        Phrase("How many people an intruder finds"),
+        Sentence("{begin}.", begin=said),
     )
 
 

@@ -11,9 +11,17 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.measure import REGISTER, Measure
-from sfumato.core.number_text import count, counted, percent
-from sfumato.reports.printed_numbers import MANY_COLUMNS, interval, listed, measured, position
-from sfumato.reports.promise_words import PromiseLine
+from sfumato.core.number_text import NONE, count, counted, percent
+from sfumato.core.phrases import Listed, Phrase, Sentence
+from sfumato.reports.printed_numbers import (
+    MANY_COLUMNS,
+    interval,
+    listed,
+    measured,
+    position,
+    quoted,
+)
+from sfumato.reports.promise_words import PromiseLine, bounded
 from sfumato.risk.disclosure_risk import Risk, most_told
 from sfumato.risk.known_events import KnownEventRisk
 from sfumato.risk.measure_table import (
@@ -24,6 +32,7 @@ from sfumato.risk.measure_table import (
 )
 from sfumato.risk.population.match_distribution import MatchDistribution
 from sfumato.risk.population.population_risk import PopulationRisk
+from sfumato.risk.risk_thresholds import Bound
 
 _REIDENTIFICATION = ("prosecutor", "journalist", "marketer", "average_risk", "records_at_risk")
 POPULATION_SHARES = (
@@ -113,12 +122,12 @@ class RiskTables:
         counting = ("exposed_persons", "max_count_risk", "avg_count_risk")
         return [
             MeasureGroup(
-                "How large are the classes?",
+                Phrase("How large are the classes?"),
                 "",
                 tuple(self._count(name) for name in (*sizes, *uniques)),
             ),
             MeasureGroup(
-                "Whose record is it? (several records per person)",
+                Phrase("Whose record is it? (several records per person)"),
                 "",
                 (
                     self._measure("g_balance", share=False),
@@ -127,18 +136,18 @@ class RiskTables:
                 ),
             ),
             MeasureGroup(
-                "Can a person be found? (counting people)",
+                Phrase("Can a person be found? (counting people)"),
                 "",
                 tuple(self._measure(name) for name in _REIDENTIFICATION),
             ),
             MeasureGroup(
-                "The same by an intruder who knows the number of records, too",
-                "Kartal & Li 2016: records are counted in the class, under one pseudonym.",
+                Phrase("The same by an intruder who knows the number of records, too"),
+                Phrase("Kartal & Li 2016: records are counted in the class, under one pseudonym."),
                 (self._count("count_k"), *(self._measure(name) for name in counting)),
             ),
             MeasureGroup(
-                "The same counting records, as tools do that know no people",
-                "They understate the risk where people have several records.",
+                Phrase("The same counting records, as tools do that know no people"),
+                Phrase("They understate the risk where people have several records."),
                 tuple(self._by_records(name) for name in _REIDENTIFICATION),
             ),
             *self._households(),
@@ -170,7 +179,7 @@ class RiskTables:
         if last.population is not None:
             meaning = IN_POPULATION.get(name, meaning)
         if name == "records_at_risk":
-            meaning = f"{meaning} of {percent(last.threshold)}"
+            meaning = Phrase("{meaning} of {limit}", meaning=meaning, limit=percent(last.threshold))
         limit = self._limit(name) if (name, "") in self.promises else _oriented(measures[-1])
         return MeasureLine(name, meaning, _cells(measures, share), *limit)
 
@@ -211,7 +220,7 @@ class RiskTables:
         line = self.promises.get((measure, attribute))
         if line is None:
             return "", None, False
-        return f"{line.bound} {line.threshold}", line.met, True
+        return line.required, line.met, True
 
     def _households(self) -> Iterator[MeasureGroup]:
         own = [risk.household for risk in self.risks if risk.household is not None]
@@ -224,16 +233,18 @@ class RiskTables:
             measures = [getattr(each, name) for each in own]
             limit = _oriented(measures[-1])
             lines.append(MeasureLine(name, MEANINGS[name], _cells(measures, True), *limit))
-        note = "As if people were found independently of each other."
-        yield MeasureGroup("Can a person of a household be found?", note, tuple(lines))
+        note = Phrase("As if people were found independently of each other.")
+        yield MeasureGroup(Phrase("Can a person of a household be found?"), note, tuple(lines))
         alike = tuple(MeasureCell(count(each.household_k)) for each in own)
         limit = self._limit("household_k")
         lines = [MeasureLine("household_k", MEANINGS["household_k"], alike, *limit)]
         for name in ("max_composition_risk", "avg_composition_risk"):
             measures = [getattr(each, name) for each in own]
             lines.append(MeasureLine(name, MEANINGS[name], _cells(measures, True)))
-        note = "Where a release shows who lives together, which it does under household_k only."
-        yield MeasureGroup("Can a household be found by its members?", note, tuple(lines))
+        note = Phrase(
+            "Where a release shows who lives together, which it does under household_k only."
+        )
+        yield MeasureGroup(Phrase("Can a household be found by its members?"), note, tuple(lines))
 
     def _special_uniques(self) -> Iterator[MeasureGroup]:
         own = self.risks[-1].special_uniques
@@ -250,9 +261,13 @@ class RiskTables:
         ]
         most = max(own.contribution, key=own.contribution.__getitem__)
         yield MeasureGroup(
-            "Who stands out by few quasi-identifiers already?",
-            f"The column “{most}” is part of {percent(own.contribution[most])} of the scores of "
-            "all combinations (SUDA, Elliot et al. 2002).",
+            Phrase("Who stands out by few quasi-identifiers already?"),
+            Phrase(
+                "The column “{column}” is part of {share} of the scores of all combinations (SUDA, "
+                "Elliot et al. 2002).",
+                column=most,
+                share=percent(own.contribution[most]),
+            ),
             tuple(
                 MeasureLine(name, meaning, (MeasureCell(count(value), position(place)),))
                 for name, meaning, value, place in lines
@@ -270,8 +285,10 @@ class RiskTables:
             "strangers": (MeasureCell(count(own.strangers)),),
         }
         yield MeasureGroup(
-            "Who of the population is in the file?",
-            "δ-presence (Nergiz et al. 2007), among people who agree on all quasi-identifiers.",
+            Phrase("Who of the population is in the file?"),
+            Phrase(
+                "δ-presence (Nergiz et al. 2007), among people who agree on all quasi-identifiers."
+            ),
             tuple(MeasureLine(name, MEANINGS[name], cell) for name, cell in cells.items()),
         )
 
@@ -314,8 +331,11 @@ def event_tables(risks: Sequence[Risk]) -> EventTables | None:
         return None
     lines = []
     for each in own.risks:
-        drawn = "at random" if each.drawn == "random" else "the most telling"
-        known = f"{counted(each.m, 'event')}, {drawn}"
+        events = counted(each.m, "event")
+        if each.drawn == "random":
+            known = Phrase("{events}, at random", events=events)
+        else:
+            known = Phrase("{events}, the most telling", events=events)
         founds = [
             None if risk.known_events is None else risk.known_events.of(each.m, each.drawn).found
             for risk in risks
@@ -358,7 +378,11 @@ def column_lines(risk: Risk) -> list[tuple[str, tuple[str, ...], str]]:
                 "–" if share is None else percent(share)
                 for share in (column.found, column.without, column.alone, column.person)
             ),
-            ", ".join(f"“{name}” {percent(share)}" for name, share in most_told(column)) or "–",
+            Listed(
+                Phrase("“{column}” {share}", column=name, share=percent(share))
+                for name, share in most_told(column)
+            )
+            or NONE,
         )
         for column in worst
     ]
@@ -367,27 +391,30 @@ def column_lines(risk: Risk) -> list[tuple[str, tuple[str, ...], str]]:
 def _event_sentences(risk: Risk, risks: Sequence[KnownEventRisk]) -> Iterator[str]:
     own = risk.known_events
     assert own is not None
-    columns = f"{len(own.columns)} columns together"
+    columns: str = Phrase("{n} columns together", n=len(own.columns))
     if len(own.columns) < MANY_COLUMNS:
-        columns = listed([f"“{name}”" for name in own.columns])
-    yield (
+        columns = listed([quoted(name) for name in own.columns])
+    yield Phrase(
         "The intruder knows the quasi-identifiers of a person and some of the person’s events: "
-        f"what {columns} show in a record, each different one once. People with fewer events are "
-        "known by all of theirs."
+        "what {columns} show in a record, each different one once. People with fewer events are "
+        "known by all of theirs.",
+        columns=columns,
     )
     if not own.named:
-        yield "No events are named. List under [events] what may be known."
-    yield (
-        "How many records the person has is known, too."
-        if own.counts
-        else "The number of the person’s records is not taken as known."
-    )
+        yield Phrase("No events are named. List under [events] what may be known.")
+    if own.counts:
+        yield Phrase("How many records the person has is known, too.")
+    else:
+        yield Phrase("The number of the person’s records is not taken as known.")
     drawn = [each for each in risks if not each.exact]
     if drawn:
         fewest = min(each.persons for each in drawn)
-        yield (
-            f"Intervals (95 %): at least {count(fewest)} of {count(own.persons)} people drawn, "
-            f"seed {own.seed}, or the most telling events looked for step by step."
+        yield Phrase(
+            "Intervals (95 %): at least {fewest} of {people} people drawn, seed {seed}, or the "
+            "most telling events looked for step by step.",
+            fewest=count(fewest),
+            people=count(own.persons),
+            seed=own.seed,
         )
 
 
@@ -400,7 +427,7 @@ def _cells(measures: Sequence[Measure], share: bool) -> tuple[MeasureCell, ...]:
 def _oriented(measure: Measure) -> tuple[str, bool | None, bool]:
     if measure.threshold is None:
         return "", None, False
-    return f"at most {percent(measure.threshold)}", measure.met, False
+    return bounded(Bound.AT_MOST, percent(measure.threshold)), measure.met, False
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,8 +494,8 @@ def population_tables(risk: Risk) -> PopulationTables | None:
         shares=_estimates(own, POPULATION_SHARES, share=True),
         counts=_estimates(own, _POPULATION_COUNTS, share=False),
         mappings=(
-            _mapping("no two people matched to the same one (one-to-one)", own.one_to_one),
-            _mapping("each person matched by itself (free)", own.free),
+            _mapping(Phrase("no two people matched to the same one (one-to-one)"), own.one_to_one),
+            _mapping(Phrase("each person matched by itself (free)"), own.free),
         ),
         bands=risk_bands(own),
         models=tuple(
@@ -516,10 +543,12 @@ def risk_bands(own: PopulationRisk) -> tuple[RiskBand, ...]:
 
 def _band(low: float, high: float) -> str:
     if low == 1:
-        return f"{percent(1)}: found for certain"
+        return Phrase("{share}: found for certain", share=percent(1))
     if low == 0:
-        return f"below {percent(high)}"
-    return f"{percent(low)} to below {percent(high)}" if high < 1 else f"{percent(low)} and more"
+        return Phrase("below {share}", share=percent(high))
+    if high < 1:
+        return Phrase("{low} to below {high}", low=percent(low), high=percent(high))
+    return Phrase("{share} and more", share=percent(low))
 
 
 def match_bars(of: MatchDistribution) -> list[dict[str, float]]:
@@ -570,31 +599,41 @@ def _whole(value: float) -> str:
 
 def _mapping(name: str, of: MatchDistribution) -> tuple[str, str, str]:
     low, high = of.quantiles()
-    return name, _whole(of.mean), f"{count(low)} to {count(high)}"
+    return name, _whole(of.mean), Phrase("{low} to {high}", low=count(low), high=count(high))
 
 
 def _sentences(risk: Risk, own: PopulationRisk) -> Iterator[str]:
     share = percent(own.sampling_fraction)
-    yield (
-        f"The file’s {count(risk.persons)} people are {share} of a population of "
-        f"{count(own.population)}."
+    yield Phrase(
+        "The file’s {people} people are {share} of a population of {all}.",
+        people=count(risk.persons),
+        share=share,
+        all=count(own.population),
     )
     shown = risk.shape.held
     if shown > risk.persons:
-        yield (
+        yield Phrase(
             "A person with records in several classes counts in each of them, in the file and in "
-            f"the population: {count(shown)} in place of {count(risk.persons)} people."
+            "the population: {shown} in place of {people} people.",
+            shown=count(shown),
+            people=count(risk.persons),
         )
     marketer = own.marketer
     if marketer.estimator == REGISTER:
-        yield "The population is at hand as a register; every number here was counted in it."
+        yield Phrase(
+            "The population is at hand as a register; every number here was counted in it."
+        )
         return
-    why = f"{marketer.why[:1].upper()}{marketer.why[1:]}"
-    yield f"Only its size is known, so the numbers are estimates. {why}."
-    yield "Intervals are meant to hold the true number of this file in 95 of 100 files."
+    yield Phrase(
+        "Only its size is known, so the numbers are estimates. {why}",
+        why=Sentence("{begin}.", begin=marketer.why),
+    )
+    yield Phrase("Intervals are meant to hold the true number of this file in 95 of 100 files.")
     if own.check is not None:
         # The scatter is of logarithms: this is what it means as a share.
         scatter = exp(own.check.scatter) - 1
-        yield f"From one subsample to the next it scattered by {percent(scatter)}."
+        yield Phrase(
+            "From one subsample to the next it scattered by {share}.", share=percent(scatter)
+        )
     if own.seed is not None:
-        yield f"Seed of the draws: {own.seed}."
+        yield Phrase("Seed of the draws: {seed}.", seed=own.seed)

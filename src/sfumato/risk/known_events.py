@@ -15,6 +15,7 @@ from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import plain_fields
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import counted
+from sfumato.core.phrases import Figure, Phrase
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.kernels import class_counts
@@ -446,11 +447,16 @@ class EventRisk:
         many = len(self.columns)
         if self.named or many < 2:
             return ""
-        columns = " and ".join(self.columns) if many <= NAMED else f"{many} columns"
-        return (
-            f"someone who knows two records of a person by {columns} together finds "
-            f"{100 * self.of(2).found.value:.4g} % of people; list under [events] what may be "
-            "known together"
+        columns: str = Phrase("{n} columns", n=many)
+        if many <= NAMED:
+            columns, *more = self.columns
+            for name in more:
+                columns = Phrase("{first} and {last}", first=columns, last=name)
+        return Phrase(
+            "someone who knows two records of a person by {columns} together finds {share} of "
+            "people; list under [events] what may be known together",
+            columns=columns,
+            share=Figure(f"{100 * self.of(2).found.value:.4g} %"),
         )
 
     def rows(self) -> list[Row]:

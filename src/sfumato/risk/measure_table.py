@@ -6,77 +6,108 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.core.measure import Measure, Position
+from sfumato.core.phrases import Phrase
 
 MEANINGS = {
-    "records": "rows of the file",
-    "persons": "distinct people in the file",
-    "classes": "groups of records that agree on all quasi-identifiers",
-    "k": "records in the smallest class (k-anonymity)",
-    "pid_k": "people in the class with fewest people (PID-based K-anonymity)",
-    "g_balance": "balance of people's records in the worst class; 0 when one person has them all",
-    "max_gidr": "largest share of one class's records that belongs to one person",
-    "avg_gidr": "that share, averaged over classes",
-    "prosecutor": "highest chance to find a person who is known to be in the file",
-    "journalist": "highest chance to find a person, with the file as its own population",
-    "marketer": "share of people found when everybody is matched",
-    "average_risk": "chance to find a person, averaged over records",
-    "records_at_risk": "share of records in classes whose risk is above the threshold",
-    "sample_uniques": "classes with one person",
-    "sample_unique_records": "classes with one record",
-    "count_k": "people who share class and number of records, where fewest do",
-    "exposed_persons": "share of people alone in their class with their number of records",
-    "max_count_risk": "highest chance to find a person whose number of records is known too",
-    "avg_count_risk": "that chance, averaged over people; marketer is it without the number",
-    "known_events": "people found by someone who knows some of their events, too",
-    "households": "distinct households; a person without one is a household alone",
-    "max_household_risk": "highest chance to find at least one person of a household",
-    "avg_household_risk": "that chance, averaged over households",
-    "households_at_risk": "share of households whose chance is above the threshold",
-    "household_k": "households that have the same members, by their classes, where fewest do",
-    "max_composition_risk": "highest chance to find a household all of whose members are known",
-    "avg_composition_risk": "that chance, averaged over households",
-    "special_uniques": "people who stand out by fewer than all quasi-identifiers",
-    "highest_suda_score": "largest score of a person; higher for more and shorter combinations",
-    "population": "people of the population",
-    "sampling_fraction": "share of the population who are in the file",
-    "population_average_risk": "chance to find a person in the population, averaged over records",
-    "population_records_at_risk": "share of records whose chance is above the threshold",
-    "expected_uniques": "people alone in their class of the file and of the population (τ1)",
-    "population_uniques": "share of people alone in their class of the file and of the population",
-    "k_map": "people of the population who look like a class, where fewest do",
-    "unique_matches": "people found among those alone in their class of the file (τ2)",
-    "class_count": "classes of the population",
-    "expected_matches": "people found when everybody is matched",
-    "presence_low": "share of people of the register who are in the file, where fewest are",
-    "presence_high": "the same, where most are; 100 % says that a person is in the file",
-    "strangers": "people of the file without a counterpart of their own in the register",
-    "h_affiliation": "largest share of one class's people with the same sensitive value (MaxGSAR)",
-    "max_gsar": "the same number as h_affiliation",
-    "avg_gsar": "share of a class's people with its most shared value, averaged over classes",
-    "l_distinct": "fewest distinct sensitive values in a class (distinct l-diversity)",
-    "l_entropy": "fewest equally common values that would be as mixed (entropy l-diversity)",
-    "t_closeness": "distance of one class's sensitive values from the whole file's, where largest",
-    "t_closeness_ordered": "the same distance by ranks (earth mover's)",
+    "records": Phrase("rows of the file"),
+    "persons": Phrase("distinct people in the file"),
+    "classes": Phrase("groups of records that agree on all quasi-identifiers"),
+    "k": Phrase("records in the smallest class (k-anonymity)"),
+    "pid_k": Phrase("people in the class with fewest people (PID-based K-anonymity)"),
+    "g_balance": Phrase(
+        "balance of people's records in the worst class; 0 when one person has them all"
+    ),
+    "max_gidr": Phrase("largest share of one class's records that belongs to one person"),
+    "avg_gidr": Phrase("that share, averaged over classes"),
+    "prosecutor": Phrase("highest chance to find a person who is known to be in the file"),
+    "journalist": Phrase("highest chance to find a person, with the file as its own population"),
+    "marketer": Phrase("share of people found when everybody is matched"),
+    "average_risk": Phrase("chance to find a person, averaged over records"),
+    "records_at_risk": Phrase("share of records in classes whose risk is above the threshold"),
+    "sample_uniques": Phrase("classes with one person"),
+    "sample_unique_records": Phrase("classes with one record"),
+    "count_k": Phrase("people who share class and number of records, where fewest do"),
+    "exposed_persons": Phrase("share of people alone in their class with their number of records"),
+    "max_count_risk": Phrase(
+        "highest chance to find a person whose number of records is known too"
+    ),
+    "avg_count_risk": Phrase(
+        "that chance, averaged over people; marketer is it without the number"
+    ),
+    "known_events": Phrase("people found by someone who knows some of their events, too"),
+    "households": Phrase("distinct households; a person without one is a household alone"),
+    "max_household_risk": Phrase("highest chance to find at least one person of a household"),
+    "avg_household_risk": Phrase("that chance, averaged over households"),
+    "households_at_risk": Phrase("share of households whose chance is above the threshold"),
+    "household_k": Phrase(
+        "households that have the same members, by their classes, where fewest do"
+    ),
+    "max_composition_risk": Phrase(
+        "highest chance to find a household all of whose members are known"
+    ),
+    "avg_composition_risk": Phrase("that chance, averaged over households"),
+    "special_uniques": Phrase("people who stand out by fewer than all quasi-identifiers"),
+    "highest_suda_score": Phrase(
+        "largest score of a person; higher for more and shorter combinations"
+    ),
+    "population": Phrase("people of the population"),
+    "sampling_fraction": Phrase("share of the population who are in the file"),
+    "population_average_risk": Phrase(
+        "chance to find a person in the population, averaged over records"
+    ),
+    "population_records_at_risk": Phrase("share of records whose chance is above the threshold"),
+    "expected_uniques": Phrase(
+        "people alone in their class of the file and of the population (τ1)"
+    ),
+    "population_uniques": Phrase(
+        "share of people alone in their class of the file and of the population"
+    ),
+    "k_map": Phrase("people of the population who look like a class, where fewest do"),
+    "unique_matches": Phrase("people found among those alone in their class of the file (τ2)"),
+    "class_count": Phrase("classes of the population"),
+    "expected_matches": Phrase("people found when everybody is matched"),
+    "presence_low": Phrase("share of people of the register who are in the file, where fewest are"),
+    "presence_high": Phrase("the same, where most are; 100 % says that a person is in the file"),
+    "strangers": Phrase("people of the file without a counterpart of their own in the register"),
+    "h_affiliation": Phrase(
+        "largest share of one class's people with the same sensitive value (MaxGSAR)"
+    ),
+    "max_gsar": Phrase("the same number as h_affiliation"),
+    "avg_gsar": Phrase(
+        "share of a class's people with its most shared value, averaged over classes"
+    ),
+    "l_distinct": Phrase("fewest distinct sensitive values in a class (distinct l-diversity)"),
+    "l_entropy": Phrase(
+        "fewest equally common values that would be as mixed (entropy l-diversity)"
+    ),
+    "t_closeness": Phrase(
+        "distance of one class's sensitive values from the whole file's, where largest"
+    ),
+    "t_closeness_ordered": Phrase("the same distance by ranks (earth mover's)"),
 }
 """One sentence per measure, by the name that the code, the docs and the reports use."""
 
 IN_POPULATION = {
-    "journalist": "highest chance to find a person of the file in the population",
-    "marketer": "share of the file's people found when everybody is matched with the population",
+    "journalist": Phrase("highest chance to find a person of the file in the population"),
+    "marketer": Phrase(
+        "share of the file's people found when everybody is matched with the population"
+    ),
 }
 """The same where the file is a sample of a population."""
 
 
 def recursive_meaning(l: int) -> str:  # noqa: E741
     """What the bound of recursive (c, l)-diversity is."""
-    return f"recursive (c, {l})-diversity holds for every c above this"
+    return Phrase("recursive (c, {l})-diversity holds for every c above this", l=l)
 
 
 def minimal_unique_meaning(size: int) -> str:
     """What a minimal unique on so many quasi-identifiers is."""
     if size == 1:
-        return "values that only one person has"
-    return f"combinations of {size} values that only one person has, and no part of them"
+        return Phrase("values that only one person has")
+    return Phrase(
+        "combinations of {n} values that only one person has, and no part of them", n=size
+    )
 
 
 @dataclass(frozen=True, slots=True)

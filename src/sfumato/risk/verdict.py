@@ -16,18 +16,39 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import counted, wrapped
+from sfumato.core.number_text import count, counted, wrapped
+from sfumato.core.phrases import Figure, Listed, Phrase, Plural, Sentence
 from sfumato.risk.evidence import Evidence, evidence_of, raised
 from sfumato.risk.intruders import Findings, Found
 from sfumato.risk.learned_values import Share
 
 INTRUDERS = ("stranger", "acquaintance", "insider", "recipient")
+WHO = {
+    "stranger": Phrase("stranger"),
+    "acquaintance": Phrase("acquaintance"),
+    "insider": Phrase("insider"),
+    "recipient": Phrase("recipient"),
+}
+"""How each is named in a table."""
+_SOMEONE = {
+    "stranger": Phrase("a stranger"),
+    "acquaintance": Phrase("an acquaintance"),
+    "insider": Phrase("an insider"),
+    "recipient": Phrase("a recipient"),
+}
+_THE = {
+    "stranger": Phrase("the stranger"),
+    "acquaintance": Phrase("the acquaintance"),
+    "insider": Phrase("the insider"),
+    "recipient": Phrase("the recipient"),
+    "linkage": Phrase("the linkage"),
+}
 SHARES = ("found", "person", "learned")
 """What is limited, and accepted: people found, the highest chance of one, a value learned."""
 LINKAGE = "linkage"
 """What is accepted where nobody measured how well the records of a release were linked."""
-AT_HAND_OVER = "judged when the release is handed over"
-NO_COLUMN = "no further column is released"
+AT_HAND_OVER = Phrase("judged when the release is handed over")
+NO_COLUMN = Phrase("no further column is released")
 RELATIVE = 1 + 1e-9
 """By how much more a number is still at its limit: 1/11 is at 1/11 however it was added up."""
 GROWS = 1.2
@@ -49,6 +70,14 @@ class State(StrEnum):
 
 
 _WORST = list(State)
+STATES = {
+    State.ABOVE: Phrase("above"),
+    State.NOT_MEASURED: Phrase("not measured"),
+    State.ACCEPTED: Phrase("above, accepted"),
+    State.BELOW: Phrase("below"),
+    State.DOES_NOT_APPLY: Phrase("does not apply"),
+}
+"""How each is said."""
 EXIT_CODES = {State.ABOVE: 2, State.NOT_MEASURED: 4}
 """How a command ends by the worst row; with 0 by every other."""
 
@@ -110,11 +139,23 @@ class Limits:
         return bool(self.beyond(findings))
 
     def __str__(self) -> str:
-        said = f"{self.preset}, because no controls are stated"
-        said = said if self == PUBLIC else self.preset
-        return (
-            f"{said} ({share_text(self.found)} found, {share_text(self.person)} one person, "
-            f"{share_text(self.learned)} learned)"
+        return str(self.words)
+
+    @property
+    def words(self) -> Phrase:
+        """Whose limits they are, and how much may be found and learned."""
+        shares = {name: share_text(getattr(self, name)) for name in SHARES}
+        if self == PUBLIC:
+            return Phrase(
+                "{preset}, because no controls are stated "
+                "({found} found, {person} one person, {learned} learned)",
+                preset=self.preset,
+                **shares,
+            )
+        return Phrase(
+            "{preset} ({found} found, {person} one person, {learned} learned)",
+            preset=self.preset,
+            **shares,
         )
 
 
@@ -225,7 +266,7 @@ class Row:
     def said(self) -> str:
         """The state in words: what is accepted may not have been measured."""
         blank = self.state is State.ACCEPTED and self.findings is None
-        return f"{State.NOT_MEASURED}, accepted" if blank else self.state.value
+        return Phrase("not measured, accepted") if blank else STATES[self.state]
 
     @property
     def stops(self) -> bool:
@@ -417,32 +458,53 @@ class Verdict:
         above = [row for row in self.rows if row.state is State.ABOVE]
         blank = [row for row in self.rows if row.state is State.NOT_MEASURED]
         if above:
-            of = f"{len(above)} of {len(self.rows)} intruders"
-            return f"Do not release yet: {of} {_are(len(above))} above the limit."
+            return Plural(
+                "Do not release yet: {n} of {all} intruders is above the limit.",
+                "Do not release yet: {n} of {all} intruders are above the limit.",
+                len(above),
+                n=len(above),
+                all=len(self.rows),
+            )
         names = [each.intruder for each in blank]
         if self.linkage is not None and self.linkage.state is State.NOT_MEASURED:
             names.append(LINKAGE)
         if names:
-            who = " and ".join(f"the {name}" for name in names)
-            return f"Do not release yet: {who} {_are(len(names))} not measured."
+            who: str = _THE[names[0]]
+            for name in names[1:]:
+                who = Phrase("{first} and {last}", first=who, last=_THE[name])
+            return Plural(
+                "Do not release yet: {who} is not measured.",
+                "Do not release yet: {who} are not measured.",
+                len(names),
+                who=who,
+            )
         accepted = sum(len(row.accepted) for row in self.rows)
         measured = [row for row in self.rows if row.state is State.BELOW]
-        below = "no intruder was measured"
+        below = Phrase("no intruder was measured")
         if measured:
             worst = max(measured, key=lambda each: _found(each).value)
-            below = (
-                f"{len(measured)} of {len(self.rows)} intruders are below the limit; the highest "
-                f"is the {worst.intruder} with {share_text(_found(worst).value)} of people found"
+            below = Phrase(
+                "{n} of {all} intruders are below the limit; "
+                "the highest is {who} with {share} of people found",
+                n=len(measured),
+                all=len(self.rows),
+                who=_THE[worst.intruder],
+                share=share_text(_found(worst).value),
             )
         if accepted:
-            ready = f"Ready with {counted(accepted, 'acceptance')}"
+            ready = Phrase("Ready with {what}", what=counted(accepted, "acceptance"))
+        elif len(measured) == len(self.rows):
+            ready = Phrase("Ready")
         else:
-            ready = "Ready" if len(measured) == len(self.rows) else "Below the limits so far"
+            ready = Phrase("Below the limits so far")
         if self.linkage is not None and self.linkage.state is State.ACCEPTED:
-            ready += ", and a linkage that no person checked"
-        elsewhere = [row for row in self.rows if row.state is State.DOES_NOT_APPLY and row.why]
-        beside = "".join(f" The {each.intruder}: {each.why}." for each in elsewhere)
-        return f"{ready}: {below}.{beside}"
+            ready = Phrase("{ready}, and a linkage that no person checked", ready=ready)
+        said = Phrase("{ready}: {below}.", ready=ready, below=below)
+        for each in self.rows:
+            if each.state is State.DOES_NOT_APPLY and each.why:
+                beside = Phrase("The {who}: {why}.", who=WHO[each.intruder], why=each.why)
+                said = Phrase("{first} {then}", first=said, then=beside)
+        return said
 
     @property
     def worst(self) -> str:
@@ -460,14 +522,14 @@ class Verdict:
             text = f"the {row.intruder} finds {share_text(_found(row).value)} of people"
             if row.findings is not None and self.limits.above(row.findings):
                 text = _finds(row, self.limits)
-            said.insert(0, f"{text[0].upper()}{text[1:]}.")
+            said.insert(0, Sentence("{begin}.", begin=text))
         return " ".join(said)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What puts each row that is above there, the worst first."""
         above = (_finds(row, self.limits) for row in self.rows if row.state is State.ABOVE)
-        return tuple(f"{said[0].upper()}{said[1:]}." for said in above)
+        return tuple(Sentence("{begin}.", begin=said) for said in above)
 
     @property
     def summary(self) -> str:
@@ -554,15 +616,18 @@ class Verdict:
 
     def cells(self, row: Row) -> tuple[str, ...]:
         """A row as a table shows it: intruder, people found, one person, learned, state."""
-        said = row.said.upper() if row.state is State.ABOVE else row.said
+        who, said = WHO[row.intruder], row.said
+        if row.state is State.ABOVE:
+            said = Phrase("ABOVE")
         if row.findings is None:
-            return (row.intruder, "-", "-", "-", said)
+            return (who, "-", "-", "-", said)
         found, limits = row.findings, self.limits
         people = share_text(found.found.value, limits.found)
-        low, high = (share_text(each)[:-2] for each in (found.found.low, found.found.high))
-        people += f" ({low} to {high})" if low != high else ""
+        low, high = (Figure(share_text(each)[:-2]) for each in (found.found.low, found.found.high))
+        if low != high:
+            people = Phrase("{share} ({low} to {high})", share=people, low=low, high=high)
         learned = "-" if row.learned is None else share_text(row.learned.value, limits.learned)
-        return (row.intruder, people, share_text(found.person.value, limits.person), learned, said)
+        return (who, people, share_text(found.person.value, limits.person), learned, said)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -677,7 +742,7 @@ class Held:
             state = State.ABOVE if self.limits.above(findings) else State.BELOW
         own = [each for each in self.accepted if each.intruder == intruder]
         own = [each for each in own if each.covers(findings, self.today)][:1]
-        why += _raised_by(self.evidence, intruder)
+        why = _raised_by(why, self.evidence, intruder)
         if state is State.BELOW or not own:
             return Row(intruder, state, findings, why)
         return Row(intruder, State.ACCEPTED, findings, why, accepted=(*own,))
@@ -687,9 +752,13 @@ class Held:
         insiders = _raised_insiders(found, self.evidence)
         if found.elsewhere:
             # One value of such a file, and one of this, may find more than any two that are known.
-            files = "a file" if found.elsewhere == 1 else f"{found.elsewhere:,} files"
-            why = f"{files} of this series left that it does not continue; bring the folder back"
-            return self.unmeasured_insider([*insiders], why)
+            gone = Plural(
+                "a file of this series left that it does not continue; bring the folder back",
+                "{n} files of this series left that it does not continue; bring the folder back",
+                found.elsewhere,
+                n=count(found.elsewhere),
+            )
+            return self.unmeasured_insider([*insiders], gone)
         if not insiders:
             return Row("insider", State.DOES_NOT_APPLY, why=NO_COLUMN)
         above = {name: insider for name, insider in insiders.items() if self.limits.above(insider)}
@@ -697,13 +766,19 @@ class Held:
         left = {name: each for name, each in above.items() if name not in covered}
         state = State.ABOVE if left else State.ACCEPTED if covered else State.BELOW
         worst = max(left or above or insiders, key=lambda name: insiders[name].found.high)
-        many = "two values" if found.has_several else "one value"
-        many = "one value in each of two files" if found.over_files else many
         shares = sorted(insiders, key=lambda name: -insiders[name].found.value)
-        why = f"{many} of one column: " + _listed(
-            f"{name} {share_text(insiders[name].found.value)}" for name in shares
+        named = _listed(
+            Phrase("{name} {share}", name=name, share=share_text(insiders[name].found.value))
+            for name in shares
         )
-        why += _raised_by(self.evidence, "insider")
+        why: str
+        if found.over_files:
+            why = Phrase("one value in each of two files of one column: {columns}", columns=named)
+        elif found.has_several:
+            why = Phrase("two values of one column: {columns}", columns=named)
+        else:
+            why = Phrase("one value of one column: {columns}", columns=named)
+        why = _raised_by(why, self.evidence, "insider")
         return Row("insider", state, insiders[worst], why, worst, (*covered.values(),))
 
     def unmeasured_insider(self, columns: Sequence[str], why: str) -> Row:
@@ -722,7 +797,7 @@ class Held:
         is none.
         """
         beside = None if acquaintance is None else acquaintance.findings
-        if not isinstance(findings, Findings) and _raised_by(self.evidence, "recipient"):
+        if not isinstance(findings, Findings) and _raising(self.evidence, "recipient"):
             # What an attack found was measured: who holds earlier releases is an acquaintance, too.
             findings = None if beside is None else replace(beside, learned=())
         if findings is None:
@@ -734,7 +809,8 @@ class Held:
                 least = [each.alone for each in beside.learned]
                 beside = Findings(Share.of(0.0), Share.of(0.0), (*least,))
             findings = beside.beside(findings)
-        return self.row("recipient", findings, "with all that was handed over, to anybody")
+        why = Phrase("with all that was handed over, to anybody")
+        return self.row("recipient", findings, why)
 
     def linkage(self, linkage: Linkage | None) -> Linkage | None:
         """How good the linkage is, with who answers for it where that still counts."""
@@ -794,10 +870,17 @@ def judge(
     return Verdict((*rows,), held.limits, found.people, found, population, linked, (*evidence,))
 
 
-def _raised_by(evidence: Sequence[Evidence], intruder: str) -> str:
-    """Which attacks found more than a row shows, as the end of a sentence; empty where none did."""
-    names = [each.attack for each in evidence if each.raised and each.intruder == intruder]
-    return f"; raised by {_listed(names)}" if names else ""
+def _raising(evidence: Sequence[Evidence], intruder: str) -> list[str]:
+    """The attacks that found more than a row shows."""
+    return [each.attack for each in evidence if each.raised and each.intruder == intruder]
+
+
+def _raised_by(why: str, evidence: Sequence[Evidence], intruder: str) -> str:
+    """What a row comes from, with the attacks that found more than it would show."""
+    names = _raising(evidence, intruder)
+    if not names:
+        return why
+    return Phrase("{why}; raised by {attacks}", why=why, attacks=_listed(names))
 
 
 def _raised_insiders(found: Found, evidence: Sequence[Evidence]) -> dict[str, Findings]:
@@ -840,23 +923,34 @@ def unmeasured(
 def _of_classes(found: Found, limits: Limits, population: tuple[Share, Share] | None) -> str:
     """What the stranger's numbers come from."""
     if population is not None and population[0].high > population[0].value:
-        return "the file is a sample: found in its population, by the upper end of the estimate"
+        return Phrase(
+            "the file is a sample: found in its population, by the upper end of the estimate"
+        )
     if population is not None:
-        return "the file is a sample: found among everybody of its population"
+        return Phrase("the file is a sample: found among everybody of its population")
     needed = ceil(1 / limits.person - 1e-9)
-    least = f"the smallest class has {counted(found.fewest, 'person')}"
-    return least if found.fewest >= needed else f"{least}; {needed} are needed"
+    least = Phrase("the smallest class has {people}", people=counted(found.fewest, "person"))
+    if found.fewest >= needed:
+        return least
+    return Phrase("{least}; {needed} are needed", least=least, needed=needed)
 
 
 def _of_bands(found: Found, sample: bool) -> str:
     """What the acquaintance's numbers come from."""
     if found.left:
-        return f"who has left, whose records no longer change: {counted(found.left, 'person')}"
+        return Phrase(
+            "who has left, whose records no longer change: {people}",
+            people=counted(found.left, "person"),
+        )
     if found.has_several:
-        alone = f"{found.alone:,} of {counted(found.people, 'person')} alone in their band"
-        return f"the number of records, roughly: {alone}"
-    same = "one record a person, and knows who is in the file"
-    return same if sample else "same as the stranger: one record a person, and no population given"
+        return Phrase(
+            "the number of records, roughly: {alone} of {people} alone in their band",
+            alone=count(found.alone),
+            people=counted(found.people, "person"),
+        )
+    if sample:
+        return Phrase("one record a person, and knows who is in the file")
+    return Phrase("same as the stranger: one record a person, and no population given")
 
 
 def _accepted(accepted: Sequence[tuple[str, Acceptance]]) -> list[str]:
@@ -873,23 +967,34 @@ def _finds(row: Row, limits: Limits) -> str:
     """What puts an intruder above the limit, as half a sentence."""
     findings, learned = row.findings, row.learned
     assert findings is not None
-    who = f"{'an' if row.intruder[0] in 'ai' else 'a'} {row.intruder}"
-    for share, limit, said in (
-        (findings.found, limits.found, "finds {} of people"),
-        (findings.person, limits.person, "finds one person with {}"),
-    ):
-        if share.high > limit * RELATIVE:
-            text = said.format(_up_to(share, limit))
-            return f"{who} {text} (limit {share_text(limit)})"
+    who = _SOMEONE[row.intruder]
+    if findings.found.high > limits.found * RELATIVE:
+        return Phrase(
+            "{who} finds {share} of people (limit {limit})",
+            who=who,
+            share=_up_to(findings.found, limits.found),
+            limit=share_text(limits.found),
+        )
+    if findings.person.high > limits.person * RELATIVE:
+        return Phrase(
+            "{who} finds one person with {share} (limit {limit})",
+            who=who,
+            share=_up_to(findings.person, limits.person),
+            limit=share_text(limits.person),
+        )
     assert learned is not None
-    told = _up_to(learned, limits.learned)
-    return f"{who} learns {told} of values (limit {share_text(limits.learned)})"
+    told, limit = _up_to(learned, limits.learned), share_text(limits.learned)
+    return Phrase(
+        "{who} learns {share} of values (limit {limit})", who=who, share=told, limit=limit
+    )
 
 
 def _up_to(share: Share, limit: float) -> str:
     """A share that counts as above: with its upper end, where that alone is."""
     text = share_text(share.value, limit)
-    return text if share.value > limit else f"{text} (up to {share_text(share.high, limit)})"
+    if share.value > limit:
+        return text
+    return Phrase("{share} (up to {most})", share=text, most=share_text(share.high, limit))
 
 
 def _stands(row: Row) -> str:
@@ -928,15 +1033,15 @@ def share_text(share: float, limit: float | None = None) -> str:
     """
     value = 100 * share
     if value in (0, 100):
-        return f"{value:.0f} %"
+        return Figure(f"{value:.0f} %")
     if value > 99.9:
-        return "over 99.9 %"
+        return Phrase("over {share}", share=Figure("99.9 %"))
     digits = 3 if value > 90 else 2
     text = f"{value:.{digits}g}"
     while limit is not None and digits < 9 and (float(text) > 100 * limit) != (share > limit):
         digits += 1
         text = f"{value:.{digits}g}"
-    return f"{text} %"
+    return Figure(f"{text} %")
 
 
 def _found(row: Row) -> Share:
@@ -944,11 +1049,8 @@ def _found(row: Row) -> Share:
     return row.findings.found
 
 
-def _are(many: int) -> str:
-    return "is" if many == 1 else "are"
-
-
 def _listed(words: Iterable[str]) -> str:
     every = [*words]
     more = len(every) - NAMED
-    return ", ".join(every[:NAMED]) + (f", and {more} more" if more > 0 else "")
+    named = Listed(every[:NAMED])
+    return named if more <= 0 else Phrase("{some}, and {more} more", some=named, more=more)

@@ -12,6 +12,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises import promise
 
 if TYPE_CHECKING:
@@ -141,10 +142,17 @@ class DeltaPresence(promise.Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As shares of the population."""
-        least = f"at least {percent(self.low)} and " if self.low else ""
-        return (
+        if self.low:
+            return Phrase(
+                "Of the population’s people who look like a class, the share who are in the "
+                "release is at least {low} and at most {high} in every class.",
+                low=percent(self.low),
+                high=percent(self.high),
+            )
+        return Phrase(
             "Of the population’s people who look like a class, the share who are in the release "
-            f"is {least}at most {percent(self.high)} in every class."
+            "is at most {high} in every class.",
+            high=percent(self.high),
         )
 
 

@@ -12,6 +12,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import counted, number
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
 if TYPE_CHECKING:
@@ -108,10 +109,12 @@ class GBalance(Promise):
     def sentence(self, attribute: str = "") -> str:
         """With the number of persons that g* implies."""
         fewest = self.fewest_persons
-        return (
+        return Phrase(
             "No person dominates a class: g-balance, 1 less the sum of the squared shares of its "
-            f"records that each person has, is at least {number(self.g)} in every class. Every "
-            f"class then has at least {counted(fewest, 'person')}."
+            "records that each person has, is at least {g} in every class. Every class then has at "
+            "least {people}.",
+            g=number(self.g),
+            people=counted(fewest, "person"),
         )
 
 

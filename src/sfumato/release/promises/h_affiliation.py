@@ -11,6 +11,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import TOLERANCE, AboutAttribute, Thresholds, Verdicts
 
 if TYPE_CHECKING:
@@ -124,9 +125,11 @@ class HAffiliation(AboutAttribute):
 
     def sentence(self, attribute: str = "") -> str:
         """As a share of the persons of a class."""
-        return (
-            f"No value of “{attribute}” is shared by too many: at most {percent(self.h)} of the "
-            "people of a class have the same value."
+        return Phrase(
+            "No value of “{column}” is shared by too many: at most {share} of the people of a "
+            "class have the same value.",
+            column=attribute,
+            share=percent(self.h),
         )
 
 

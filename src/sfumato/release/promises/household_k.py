@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from sfumato.core.declaration import Count, Parameter
 from sfumato.core.number_text import count
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ class HouseholdK(Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of households."""
-        return (
-            "Someone who knows all members of a household, by quasi-identifiers, has at least "
-            f"{count(self.k)} households to choose from."
+        return Phrase(
+            "Someone who knows all members of a household, by quasi-identifiers, has at least {k} "
+            "households to choose from.",
+            k=count(self.k),
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from sfumato.core.declaration import Count, Parameter
 from sfumato.core.number_text import counted
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class KAnonymity(Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of records."""
-        return f"Every class has at least {counted(self.k, 'record')}."
+        return Phrase("Every class has at least {records}.", records=counted(self.k, "record"))
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class PidKAnonymity(Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
-        return f"Every class has at least {counted(self.k, 'person')}."
+        return Phrase("Every class has at least {people}.", people=counted(self.k, "person"))
 
 
 def _persons(risk: float) -> PidKAnonymity:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from sfumato.core.declaration import Count, Parameter
 from sfumato.core.number_text import count, counted
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import AboutCells, InPopulation, PopulationMeasures, Verdicts
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class KMap(AboutCells):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
-        return f"Each class looks like at least {counted(self.k, 'person')}."
+        return Phrase("Each class looks like at least {people}.", people=counted(self.k, "person"))
 
 
 KMap.measures = {"k_map": lambda limit: KMap(ceil(limit))}

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.core.declaration import Count, Parameter
 from sfumato.core.number_text import count
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import TOLERANCE, AboutAttribute, Thresholds, Verdicts
 
 if TYPE_CHECKING:
@@ -67,7 +68,11 @@ class LDiversity(AboutAttribute):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of values."""
-        return f"Every class shows at least {count(self.l)} different values of “{attribute}”."
+        return Phrase(
+            "Every class shows at least {l} different values of “{column}”.",
+            l=count(self.l),
+            column=attribute,
+        )
 
 
 # A limit with a fraction is kept from the next whole number on; rounding must not raise that.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from sfumato.core.arrays import Floats
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.number_text import count, percent
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import AboutCells, InPopulation, PopulationMeasures
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ class MarketerRisk(AboutCells):
 
     def sentence(self, attribute: str = "") -> str:
         """As a share of the persons, when everybody is matched."""
-        return (
-            f"When everybody is matched, at most {percent(self.tau)} of the people are expected "
-            "to be matched rightly, over the whole release."
+        return Phrase(
+            "When everybody is matched, at most {share} of the people are expected to be matched "
+            "rightly, over the whole release.",
+            share=percent(self.tau),
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from sfumato.core.arrays import Floats
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.number_text import count, percent
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import AboutCells, InPopulation, PopulationMeasures
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ class PopulationUniques(AboutCells):
 
     def sentence(self, attribute: str = "") -> str:
         """As a share of the persons."""
-        return f"At most {percent(self.share)} of the people are alone in their class."
+        return Phrase(
+            "At most {share} of the people are alone in their class.", share=percent(self.share)
+        )
 
 
 PopulationUniques.measures = {"population_uniques": PopulationUniques}

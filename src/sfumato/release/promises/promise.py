@@ -15,6 +15,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.extensions import Extension, extension
 from sfumato.core.measure import is_estimate
 from sfumato.core.number_text import against_threshold
+from sfumato.core.phrases import Phrase
 from sfumato.risk.risk_thresholds import KINDS, Bound, Part, Scale
 
 if TYPE_CHECKING:
@@ -321,8 +322,10 @@ class Promise:
 
     def sentence(self, attribute: str = "") -> str:
         """What is promised, of an attribute where it is about one, as the report says it."""
-        limit = self.printed(self.threshold)
-        return f"In every class {self.measure} is {self.bound.value} {limit}."
+        told = {"measure": self.measure, "limit": self.printed(self.threshold)}
+        if self.bound is Bound.AT_LEAST:
+            return Phrase("In every class {measure} is at least {limit}.", **told)
+        return Phrase("In every class {measure} is at most {limit}.", **told)
 
     def stricter(self, other: Self) -> bool:
         """Whether this limit asks for more than another one."""

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Count, Parameter
 from sfumato.core.number_text import count
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
 if TYPE_CHECKING:
@@ -79,9 +80,10 @@ class SharedCounts(Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
-        return (
-            f"No person stands out by the number of records: at least {count(self.m)} people of a "
-            "class share each number of records that a pseudonym shows."
+        return Phrase(
+            "No person stands out by the number of records: at least {m} people of a class share "
+            "each number of records that a pseudonym shows.",
+            m=count(self.m),
         )
 
 

@@ -14,6 +14,7 @@ from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import count, number, percent
+from sfumato.core.phrases import Phrase, Plural
 from sfumato.release.promises.promise import TOLERANCE, Promise, Verdicts
 from sfumato.risk.risk_thresholds import Bound
 
@@ -307,17 +308,25 @@ class KnownEvents(Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As a share of the persons, or as a number of them."""
-        events = "one event" if self.m == 1 else f"up to {number(self.m)} events"
+        events = Plural("one event", "up to {m} events", self.m, m=number(self.m))
         if self.k:
-            return (
-                f"Someone who knows {events} of a person, beside the quasi-identifiers, has at "
-                f"least {count(self.k)} people of the class to choose from."
+            return Phrase(
+                "Someone who knows {events} of a person, beside the quasi-identifiers, has at "
+                "least {k} people of the class to choose from.",
+                events=events,
+                k=count(self.k),
             )
-        does = "are found" if self.of is Success.FOUND else "are found and something new learned"
-        return (
-            f"By {events}, drawn at random, beside the quasi-identifiers, at most "
-            f"{percent(self.risk)} of people {does}; for 95 % of people the chance is at most "
-            f"{percent(self.p95)}."
+        told = {"events": events, "share": percent(self.risk), "most": percent(self.p95)}
+        if self.of is Success.FOUND:
+            return Phrase(
+                "By {events}, drawn at random, beside the quasi-identifiers, at most {share} of "
+                "people are found; for 95 % of people the chance is at most {most}.",
+                **told,
+            )
+        return Phrase(
+            "By {events}, drawn at random, beside the quasi-identifiers, at most {share} of people "
+            "are found and something new learned; for 95 % of people the chance is at most {most}.",
+            **told,
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.number_text import number
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import TOLERANCE, AboutAttribute, Verdicts
 
 if TYPE_CHECKING:
@@ -108,11 +109,17 @@ class TCloseness(AboutAttribute):
 
     def sentence(self, attribute: str = "") -> str:
         """As a distance, and how it is counted."""
-        ranks = ", counting how many ranks apart values are"
-        return (
-            f"The values of “{attribute}” in a class, over records, are nearly those of the whole "
-            f"file: at most a distance of {number(self.t)} away"
-            f"{ranks if self.distance == Distance.ORDERED else ''}."
+        told = {"column": attribute, "t": number(self.t)}
+        if self.distance == Distance.ORDERED:
+            return Phrase(
+                "The values of “{column}” in a class, over records, are nearly those of the whole "
+                "file: at most a distance of {t} away, counting how many ranks apart values are.",
+                **told,
+            )
+        return Phrase(
+            "The values of “{column}” in a class, over records, are nearly those of the whole "
+            "file: at most a distance of {t} away.",
+            **told,
         )
 
     def _distances(self, classes: ClassSummary) -> dict[str, Floats]:
