@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,11 +11,11 @@ import pytest
 from made_databases import made_database
 from server.workbench.conftest import project
 
-from sfumato.core.errors import InputError
 from sfumato.pipeline.proposal import ProposalRequest, propose
 from sfumato.risk.intruders import Findings
 from sfumato.server.workbench import bench, frame
 from sfumato.server.workbench.bench import COUNTED, ESTIMATE, Bench, Desk, input_files
+from sfumato.server.workbench.column_figures import references_of, tables_of
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_a_revision_changes_with_all_that_figures_rest_on(file: Path) -> None:
         assert (made.inputs != before[1]) is (name in read), name
 
 
-def test_a_project_of_a_database_is_refused_in_words(
+def test_references_between_tables_are_those_of_a_naive_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = made_database(6, people=20)
@@ -53,14 +54,19 @@ def test_a_project_of_a_database_is_refused_in_words(
     desk, tables = Desk(), [tmp_path / f"{name}.csv" for name in made.frames]
     proposal = propose(ProposalRequest({path.stem: path for path in tables}, tmp_path))
     monkeypatch.setattr(bench, "propose", lambda _request: proposal)
-    with pytest.raises(InputError, match=r"\[sources\].*sfumato run"):
-        desk.open_any(tables)
-    file = tmp_path / "sfumato.toml"
-    assert not file.exists()
-    file.write_text(proposal.text)
-    with pytest.raises(InputError, match=r"\[sources\].*sfumato run"):
-        desk.open(file)
-    assert desk.bench is None
+    opened = desk.open_any(tables)
+    shown = tables_of(opened)
+    said = opened.place.given_schema().tables
+    assert said[shown[0].name].persons
+    rows = {path.stem: list(csv.DictReader(path.read_text().splitlines())) for path in tables}
+    named = [(name, column, to) for name in said for column, to in said[name].of.items()]
+    found = references_of(opened, shown)
+    assert sorted((each.table, each.column, each.to) for each in found) == sorted(named)
+    for each in found:
+        keys = {row[said[each.to].key] for row in rows[each.to]}
+        cells = [row[each.column] for row in rows[each.table]]
+        assert each.orphans == sum(bool(cell) and cell not in keys for cell in cells)
+        assert each.empty == cells.count("")
 
 
 @pytest.mark.parametrize(("drawn", "kind"), [(None, COUNTED), (1500, ESTIMATE)])

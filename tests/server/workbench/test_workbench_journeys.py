@@ -398,3 +398,41 @@ def test_tables_are_chosen_in_the_browser(context: Any, tmp_path: Path) -> None:
         page.get_by_role("button", name="Open", exact=True).click()
         counted(page)
         assert open_project(folder).project.columns.person == "patient"
+
+
+def test_three_tables_wait_for_their_keys(context: Any, tmp_path: Path) -> None:
+    """A wrong key is found by what it refers to, and taken back."""
+    rng, folder = random.Random(3), tmp_path / "tables"
+    folder.mkdir()
+    people = [f"P{number:03d}" for number in range(80)]
+    born = [f"{each},{rng.randint(1930, 2005)},{rng.choice('mf')}" for each in people]
+    (folder / "patients.csv").write_text("patient_id,birth_year,sex\n" + "\n".join(born) + "\n")
+    for name, column, values in (("visits", "cost", range(20, 900)), ("drugs", "dose", (50, 100))):
+        rows = [f"{n},{each},{rng.choice(values)}" for n, each in enumerate(2 * people)]
+        head = f"{name[:-1]}_id,patient_id,{column}\n"
+        (folder / f"{name}.csv").write_text(head + "\n".join(rows) + "\n")
+    file = folder / "sfumato.toml"
+    with workbench(tmp_path, sorted(folder.glob("*.csv"))) as bench:
+        page = entered(context, bench)
+        asked = page.locator(".question h2")
+        asked.get_by_text("drugs.patient_id").wait_for()
+        axe_finds_nothing(page, 1280, 390)
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.get_by_role("link", name="Sign", exact=True).click()
+        page.locator("#message").get_by_text("Say first").wait_for()
+        page.locator(".question summary").click()
+        page.get_by_label("Which column says it instead").select_option("dose")
+        page.get_by_role("button", name="Answer No").click()
+        page.locator(".question").get_by_text("Found there: 0 of 160 records").wait_for()
+        assert "patient_id" in open_project(file).project.columns.tables["drugs"].direct_identifiers
+        page.get_by_role("button", name="Undo").click()
+        for name in ("drugs", "visits"):
+            asked.get_by_text(f"{name}.patient_id").wait_for()
+            page.locator(".question").get_by_text("Found there: 160 of 160 records").wait_for()
+            page.get_by_role("button", name="Yes").click()
+        page.get_by_role("link", name="visits", exact=True).click()
+        page.get_by_label("Role cost").select_option("event")
+        page.get_by_text("Role of cost: event").first.wait_for()
+        assert open_project(file).project.columns.tables["visits"].events["cost"].kind == "amount"
+        page.get_by_role("link", name="Sign", exact=True).click()
+        page.get_by_role("heading", name="Who answers for it").wait_for()

@@ -18,8 +18,8 @@ from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Place
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
-from sfumato.pipeline.project_model import InFile, Project
-from sfumato.pipeline.project_text import PROJECT_FILE, parse_project
+from sfumato.pipeline.project_model import InFile
+from sfumato.pipeline.project_text import PROJECT_FILE
 from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
 from sfumato.pipeline.release_stages import ledger_file
 from sfumato.pipeline.run import State, Status, stages_of, status_of
@@ -206,6 +206,9 @@ def input_files(place: ProjectFolder) -> dict[str, Path]:
 
 def _source_files(place: ProjectFolder) -> dict[str, Place]:
     """The tables that a project begins with, whatever else can be read of it."""
+    if place.project.is_database:
+        frames = place.tables.frames
+        return {f"schema.tables.{name}.file": frame for name, frame in frames.items()}
     return {
         f"sources.{name}.{key}": place.at(table.file)
         for name, source in place.project.sources.items()
@@ -255,10 +258,9 @@ class Desk:
         Raises
         ------
         InputError
-            If its file cannot be read, or the workbench cannot show what it says.
+            If its file cannot be read.
         """
         place = open_project(file)
-        check_tables(place.project)
         self.leave_review()
         self.bench = Bench(place.file.resolve())
         with_history(self.bench)
@@ -285,7 +287,6 @@ class Desk:
         if not file.exists():
             sources = {path.stem: path for path in files}
             text = propose(ProposalRequest(sources, file.parent)).text
-            check_tables(parse_project(text, "the proposal"))
             write_project_file(text, file)
         bench = self.open(file)
         made_of = [path for path in _source_files(bench.place).values() if isinstance(path, Path)]
@@ -321,17 +322,6 @@ def _remember(file: Path) -> None:
         _recent_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = "".join(f"{path}\n" for path in [file, *others][:RECENT])
         write_text(_recent_file(), text)
-
-
-def check_tables(project: Project) -> None:
-    """Refuse a project that names no source: its tables stand in the schema."""
-    if project.is_database:
-        raise InputError(
-            "the project",
-            "must name its tables under [sources] to be shown in the workbench",
-            found="tables of a database under [schema.tables]",
-            advice="use the command line: sfumato init, then sfumato run",
-        )
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -15,8 +15,9 @@ from django.utils.translation import gettext as _
 
 from sfumato.risk.verdict import State, share_text
 from sfumato.server.workbench.bench import SAMPLE
-from sfumato.server.workbench.column_figures import FEWEST, Bar
+from sfumato.server.workbench.column_figures import FEWEST, Bar, TableFigures, found_there
 from sfumato.server.workbench.release_dots import Dot
+from sfumato.table.table_keys import Reference
 
 WIDTH, HEIGHT = 240, 56
 """Units of a histogram's drawing."""
@@ -24,6 +25,7 @@ WIDTH, HEIGHT = 240, 56
 
 Scale = Callable[[float], float]
 """From a share to a place in the drawing."""
+Place = tuple[float, float]
 WIDE, HIGH, LEFT, BELOW = 640, 300, 56, 40
 ROOM = 1.08
 """How far an axis goes beyond what is drawn."""
@@ -159,6 +161,48 @@ def intervals(
     )
     rows = [(mark.label, mark.said or f"{mark.value:.3g}") for mark in marks]
     return mark_safe(svg + table(caption, ("", unit), rows))  # noqa: S308 - each text is escaped
+
+
+def key_map(tables: Sequence[TableFigures], references: Sequence[Reference]) -> SafeString:
+    """Tables as boxes, that of people first, what refers to them beside; and the table of it."""
+    depth: dict[str, int] = {}
+    for _round in tables:  # a reference may come before what it leads to
+        for name in (own.name for own in tables):
+            above = [depth.get(each.to, 0) + 1 for each in references if each.table == name]
+            depth[name] = max(above, default=0)
+    step, rows, at = WIDE / (max(depth.values()) + 1), [0] * len(tables), dict[str, Place]()
+    for own in tables:
+        column = depth[own.name]
+        at[own.name] = (step * column, 4 + 64 * rows[column])
+        rows[column] += 1
+    lines, width = [], step - 90
+    for each in references:
+        (x, y), (to_x, to_y) = at[each.table], at[each.to]
+        lines.append(
+            f'<line class="axis" x1="{to_x + width:.0f}" x2="{x:.0f}" y1="{to_y + 22}" '
+            f'y2="{y + 22}"/>'
+        )
+    boxes = [
+        f'<rect class="box" x="{x + 1:.0f}" y="{y}" width="{width:.0f}" height="44" rx="4"/>'
+        f'<text x="{x + 10:.0f}" y="{y + 27}">{escape(name)}</text>'
+        for name, (x, y) in at.items()
+    ]
+    height = 64 * max(rows)
+    caption = _("Tables and keys: what refers to what")
+    svg = (
+        f'<svg class="key-map" viewBox="0 0 {WIDE} {height}" role="img" '
+        f'aria-label="{escape(caption)}">{"".join((*lines, *boxes))}</svg>'
+    )
+    records = {own.name: len(own.columns) for own in tables}
+    cells = [
+        (
+            f"{each.table}.{each.column} → {each.to}", f"{records[each.table]:,}",
+            found_there(each, records[each.table]),
+        )
+        for each in references
+    ]  # fmt: skip
+    heads = (_("column → table"), _("records"), _("found there"))
+    return mark_safe(svg + table(caption, heads, cells))  # noqa: S308 - texts are escaped
 
 
 def frontier(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +29,37 @@ ROLES = {
 }
 """The roles of a column, and the keys of the schema that name its columns."""
 
+EVENT = "event"
+"""The role of what may be known of a record that belongs to a person of another table."""
 
-def set_role(place: ProjectFolder, column: str, role: str, why: str = "") -> Change:
+
+def set_role(
+    place: ProjectFolder,
+    column: str,
+    role: str,
+    why: str = "",
+    section: Sequence[str] = (),
+    kind: str = "code",
+) -> Change:
     """The edit that gives a column a role.
 
     Parameters
     ----------
     why
         The question to answer, where it becomes undecided.
+    section
+        Where its table stands within the schema.
+    kind
+        What it says of an event, where it becomes one.
     """
-    if role not in ROLES:
-        raise InputError(f"column '{column}'", "must have a role", accepted=", ".join(ROLES))
+    keys = {**ROLES, EVENT: "events"} if section else ROLES
+    if role not in keys:
+        raise InputError(f"column '{column}'", "must have a role", accepted=", ".join(keys))
 
     def change(document: tomlkit.TOMLDocument) -> None:
-        schema = schema_in(document, place)
+        schema = schema_in(document, place, section)
         former = _taken_out(schema, column)
-        key = ROLES[role]
+        key = keys[role]
         if key in ("person", "household"):
             other = schema.get(key)
             schema[key] = column
@@ -55,15 +70,31 @@ def set_role(place: ProjectFolder, column: str, role: str, why: str = "") -> Cha
             table_at(schema, key)[column] = former if former is not None else tomlkit.table()
         elif key == "undecided":
             table_at(schema, key)[column] = why
+        elif key == "events":
+            table_at(schema, key).setdefault(column, kind)
         else:
             _put_in(schema, key, column)
-        if key in ("person", "household", "direct_identifiers", "quasi_identifiers"):
+        if key not in ("events", "sensitive", "insensitive") and (section or key != "undecided"):
             _drop(schema, "events", column)
 
     return change
 
 
-def schema_in(document: Any, place: ProjectFolder) -> Any:
+def set_key(place: ProjectFolder, table: str, former: str, column: str) -> Change:
+    """The edit by which another column of a table refers to what one referred to."""
+
+    def change(document: tomlkit.TOMLDocument) -> None:
+        schema = schema_in(document, place, ("tables", table))
+        _taken_out(schema, column)
+        _drop(schema, "events", column)
+        schema["of"][column] = schema["of"].pop(former)
+        # It names people or records, and must not go out unasked.
+        _put_in(schema, "direct_identifiers", former)
+
+    return change
+
+
+def schema_in(document: Any, place: ProjectFolder, section: Sequence[str] = ()) -> Any:
     """The schema of a project file; one that stands in a file of its own is taken in first."""
     given = place.project.columns
     if isinstance(given, InFile):
@@ -74,11 +105,15 @@ def schema_in(document: Any, place: ProjectFolder) -> Any:
             taken.append(key, item) if key is not None else taken.add(item)  # type: ignore[call-overload]
         _name_files_from(taken, given.file.parent)
         document["schema"] = taken
-    return table_at(document, "schema")
+    return table_at(document, "schema", *section)
 
 
 def _name_files_from(schema: Any, folder: Path) -> None:
     """Name the files of hierarchies from the project's folder instead of the schema's."""
+    for table in dict(schema.get("tables") or {}).values():
+        _name_files_from(table, folder)
+        if isinstance(table.get("file"), str):
+            table["file"] = (folder / table["file"]).as_posix()
     for section in ("quasi_identifiers", "events"):
         for column in dict(schema.get(section) or {}).values():
             if isinstance(column, dict) and isinstance(column.get("hierarchy"), str):
@@ -193,11 +228,13 @@ def _numbers(parts: list[str], column: str) -> list[float]:
     return numbers
 
 
-def set_hierarchy(place: ProjectFolder, column: str, spec: HierarchySpec | None) -> Change:
+def set_hierarchy(
+    place: ProjectFolder, column: str, spec: HierarchySpec | None, section: Sequence[str] = ()
+) -> Change:
     """The edit that gives a quasi-identifier a hierarchy, or none."""
 
     def change(document: tomlkit.TOMLDocument) -> None:
-        quasi = table_at(schema_in(document, place), "quasi_identifiers")
+        quasi = table_at(schema_in(document, place, section), "quasi_identifiers")
         if column not in quasi:
             raise InputError(
                 f"column '{column}'",
@@ -265,11 +302,13 @@ def recipe_of(given: Mapping[str, str], column: str) -> Cleaning | None:
         raise _refused(f"recipe of column '{column}'", error) from None
 
 
-def set_recipe(place: ProjectFolder, column: str, line: Cleaning | None) -> Change:
+def set_recipe(
+    place: ProjectFolder, column: str, line: Cleaning | None, section: Sequence[str] = ()
+) -> Change:
     """The edit that reads a column by a line of the recipe, or as it is in its file."""
 
     def change(document: tomlkit.TOMLDocument) -> None:
-        recipe = table_at(schema_in(document, place), "recipe")
+        recipe = table_at(schema_in(document, place, section), "recipe")
         if line is None:
             if column in recipe:
                 del recipe[column]

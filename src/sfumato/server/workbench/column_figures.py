@@ -7,11 +7,13 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from django.utils.translation import gettext as _
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import layout_of
@@ -19,7 +21,7 @@ from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.hierarchies.hierarchy import generalised
 from sfumato.schema import Cleaning, IntervalHierarchy, Schema
 from sfumato.schema.recipe import StepCount
-from sfumato.schema.roles import HierarchySpec
+from sfumato.schema.roles import EventKind, HierarchySpec, TableSchema
 from sfumato.server.workbench.bench import SAMPLE, Bench, Figure
 from sfumato.table.cleaning import cleaned
 from sfumato.table.counted_columns import Alone, CountedColumns
@@ -29,6 +31,7 @@ from sfumato.table.preparation import prepared_in_part
 from sfumato.table.scalars import are_dates, are_numbers, as_floats, natural_order, printed
 from sfumato.table.sources import is_moment, is_number, is_text
 from sfumato.table.table_files import open_source
+from sfumato.table.table_keys import Reference
 
 BARS = 24
 """Bars of a histogram."""
@@ -76,13 +79,42 @@ class TableFigures:
     Parameters
     ----------
     name
-        The source, by its name in the project file.
+        The table, by its name in the project file.
+
+    Attributes
+    ----------
+    said
+        What the project file says of its columns.
     """
 
     def __init__(self, bench: Bench, name: str) -> None:
         self._bench, self.name, self._place = bench, name, bench.place
-        self._schema = self._place.given_schema()
+        given = self._place.given_schema()
+        self.is_of_database = given is not None and bool(given.tables)
+        self.said: Schema | TableSchema | None = given
+        if given is not None and given.tables:
+            self.said = given.tables[name]
+        self._schema = _of_one_table(given, name)
         self._of_data = _hashed(bench.inputs, name, _recipe_of(self._schema))
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """Where its columns stand within the schema of the project file."""
+        return ("tables", self.name) if self.is_of_database else ()
+
+    def called(self, column: str) -> str:
+        """What a verdict calls a column."""
+        return f"{self.name}.{column}" if self.is_of_database else column
+
+    def role(self, column: str) -> str:
+        """The role of a column; empty where it has none."""
+        roles = {} if self.said is None else self.said.roles()
+        return next((role for role, names in roles.items() if column in names), "")
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether its records say whose they are, or each is a person."""
+        return not self.is_of_database or (self._schema is not None and bool(self._schema.person))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -129,6 +161,8 @@ class TableFigures:
     @property
     def effects(self) -> Mapping[str, int]:
         """How many more people are alone with a column than without it, by column."""
+        if not self.counts_people:
+            return {}
         figure = self._bench.figure(
             "effects", lambda: self._counted(lambda found: found.effects(self.known)),
             of=self._of_known(),
@@ -165,8 +199,7 @@ class TableFigures:
     def brackets(self, column: str, spec: HierarchySpec) -> list[float]:
         """Where the narrowest intervals of a hierarchy begin, as shares of the histogram."""
         values = self.columns.column(column).combine_chunks().dictionary
-        numeric = is_number(values.type) or (is_text(values.type) and are_numbers(values).all())
-        if not (isinstance(spec, IntervalHierarchy) and numeric and len(values)):
+        if not (isinstance(spec, IntervalHierarchy) and _are_numbers(values) and len(values)):
             return []
         if isinstance(spec.widths[0], str):  # units of dates
             return []
@@ -174,6 +207,13 @@ class TableFigures:
         low, high, width = numbers.min(), numbers.max(), float(spec.widths[0])
         first = low + (spec.start - low) % width
         return [float((at - low) / (high - low or 1)) for at in np.arange(first, high, width)][:400]
+
+    def event_kind(self, column: str) -> str:
+        """What a column says of an event, by what it holds."""
+        held = self.columns.column(column).combine_chunks().dictionary
+        if is_moment(held.type) or (is_text(held.type) and are_dates(held).all()):
+            return EventKind.DATE.value
+        return (EventKind.AMOUNT if _are_numbers(held) else EventKind.CODE).value
 
     def changes(self, column: str, line: Cleaning) -> tuple[StepCount, ...]:
         """What a line of the recipe would change, step by step, of the column as it is in its file.
@@ -220,6 +260,8 @@ class TableFigures:
         return _hashed(self._of_roles(), *named)
 
     def _source(self) -> Any:
+        if self.is_of_database:
+            return open_source(self._place.tables.frames[self.name])
         source = self._place.project.sources[self.name]
         return open_source(self._place.at(source.file), **layout_of(source))
 
@@ -229,6 +271,25 @@ class TableFigures:
         whole = pa.Table.from_batches(batches)
         coded = [_dictionary(whole.column(name)) for name in whole.column_names]
         return pa.table(dict(zip(whole.column_names, coded, strict=True)))
+
+
+def _of_one_table(given: Schema | None, name: str) -> Schema | None:
+    """What is said of one table; of a database's as of a file that names people."""
+    if given is None or not given.tables:
+        return given
+    own, people = given.tables[name], people_table(given)
+    person = own.key if own.persons else next((c for c, to in own.of.items() if to == people), None)
+    # Not checked again: a table of events has no quasi-identifier.
+    return Schema.model_construct(
+        person=person, quasi_identifiers=own.quasi_identifiers, sensitive=own.sensitive,
+        insensitive=own.insensitive, undecided=own.undecided, recipe=own.recipe,
+        missing=given.missing,
+    )  # fmt: skip
+
+
+def people_table(schema: Schema) -> str:
+    """The table of a database that has a record for each person."""
+    return next(name for name, table in schema.tables.items() if table.persons)
 
 
 def _dictionary(column: pa.ChunkedArray) -> pa.Array:
@@ -267,13 +328,17 @@ def _histogram(column: pa.ChunkedArray) -> tuple[Bar, ...]:
     if is_moment(values.type):
         points = values.cast(pa.timestamp("us")).cast(pa.int64())
         return _bars_of_numbers(as_floats(points), counts, moments=True)
-    if is_number(values.type) or (written and are_numbers(values).all()):
+    if _are_numbers(values):
         return _bars_of_numbers(as_floats(values), counts)
     order = np.argsort(-counts, kind="stable")
     texts = printed(values)
     first = [(int(counts[at]), texts[at], "") for at in order[: BARS - 1]]
     rest = int(counts[order[BARS - 1 :]].sum())
     return _hidden([*first, (rest, "", "")] if rest else first)
+
+
+def _are_numbers(values: pa.Array) -> bool:
+    return is_number(values.type) or (is_text(values.type) and bool(are_numbers(values).all()))
 
 
 def _bars_of_numbers(numbers: Floats, counts: Ints, *, moments: bool = False) -> tuple[Bar, ...]:
@@ -320,5 +385,43 @@ def _hidden(bars: Sequence[tuple[int, str, str]]) -> tuple[Bar, ...]:
 
 
 def tables_of(bench: Bench) -> list[TableFigures]:
-    """The tables of a project, as the project file names them."""
-    return [TableFigures(bench, name) for name in bench.place.project.sources]
+    """The tables of a project as its file names them; that of people first."""
+    given = bench.place.given_schema()
+    names = list(bench.place.project.sources)
+    if given is not None and given.tables:
+        names = sorted(given.tables, key=lambda name: not given.tables[name].persons)
+    return [TableFigures(bench, name) for name in names]
+
+
+def references_of(bench: Bench, tables: Sequence[TableFigures]) -> list[Reference]:
+    """What refers to the keys of other tables, and how many records to nothing that is there."""
+    table_of = {table.name: table for table in tables}
+    found = []
+    for table in tables:
+        named = table.said.of if isinstance(table.said, TableSchema) else {}
+        for column, to in named.items():
+            other = table_of[to]
+            key = other.said.key if isinstance(other.said, TableSchema) else None
+            counted = partial(_orphans, table.columns.column(column), other.columns.column(key))
+            name = f"reference {table.name} {column} {to}"
+            figure = bench.figure(name, counted, of=bench.inputs)
+            orphans, empty = figure.value
+            found.append(Reference(table.name, column, to, orphans, empty, sure=True))
+    return found
+
+
+def found_there(reference: Reference, records: int) -> str:
+    """How many records refer to one that is there, small counts of others hidden."""
+    others = reference.orphans + reference.empty
+    if 0 < others < FEWEST:
+        return _("all but fewer than %s") % FEWEST
+    return f"{records - others:,}"
+
+
+def _orphans(column: pa.ChunkedArray, keys: pa.ChunkedArray) -> tuple[int, int]:
+    """Records that refer to nothing that is there, and to nothing at all."""
+    array, known = column.combine_chunks(), keys.combine_chunks()
+    there = set(printed(known.dictionary))
+    lost = np.array([text not in there for text in printed(array.dictionary)], dtype=np.bool_)
+    codes = codes_of(array)
+    return int(lost[codes[codes >= 0]].sum()), int((codes < 0).sum())

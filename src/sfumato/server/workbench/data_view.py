@@ -13,12 +13,17 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.risk.verdict import share_text
 from sfumato.schema.recipe import StepCount
 from sfumato.server.workbench import charts, column_edits
 from sfumato.server.workbench.bench import Bench, Message
-from sfumato.server.workbench.column_figures import FEWEST, LevelAlone, TableFigures, tables_of
+from sfumato.server.workbench.column_figures import (
+    FEWEST,
+    LevelAlone,
+    TableFigures,
+    references_of,
+    tables_of,
+)
 from sfumato.server.workbench.frame import (
     a_year_on,
     edited,
@@ -38,8 +43,14 @@ ROLE_WORDS = {
     "sensitive": gettext_lazy("sensitive"),
     "insensitive": gettext_lazy("insensitive"),
     "undecided": gettext_lazy("undecided"),
+    "event": gettext_lazy("known of a record"),
+    "key": gettext_lazy("key of its table"),
+    "reference": gettext_lazy("refers to a table"),
+    "same": gettext_lazy("says it of the person again"),
 }
 """Roles in the words of the select; none where the schema does not name a column."""
+GIVEN = ("key", "reference", "same")
+"""Roles of a database, which a select does not give."""
 WAITING = "…"
 MANY = 12
 """Insensitive columns from which they are folded."""
@@ -89,22 +100,13 @@ class ColumnStrip:
         return (self.with_it or 0) - (self.without or 0)
 
 
-def role_of(place: ProjectFolder, column: str) -> tuple[str, str]:
-    """The role of a column, and its question if it is undecided."""
-    schema = place.given_schema()
-    for role, names in ({} if schema is None else schema.roles()).items():
-        if column in names and role in column_edits.ROLES:
-            return role, "" if schema is None else schema.undecided.get(column, "")
-    return "", ""
-
-
 def _strips(
     bench: Bench, table: TableFigures, message: Message | None, *, counted: bool
 ) -> list[ColumnStrip]:
-    place = bench.place
     strips = []
+    undecided = {} if table.said is None else table.said.undecided
     for number, name in enumerate(table.names):
-        role, question = role_of(place, name)
+        role, question = table.role(name), undecided.get(name, "")
         error = message.text if message and message.about == f"role-{number}" else ""
         counts = _counts_of(bench, table, name, role) if counted else {}
         strips.append(ColumnStrip(number, name, role, question, error, **counts))
@@ -144,24 +146,41 @@ def data(request: HttpRequest, bench: Bench) -> HttpResponse:
     """The columns of a table: names at once, then what is counted."""
     tables = tables_of(bench)
     table = _asked(request, tables)
+    at = tables.index(table)
     counted = table.is_read or "counts" in request.GET
     message = bench.saying(loads_by_itself(request))
     strips = _strips(bench, table, message, counted=counted)
+    references = references_of(bench, tables) if counted else []
     folds = sum(strip.role == "insensitive" for strip in strips) > MANY
     return page(
         request, bench, "data", "workbench/data.html",
         table=table,
-        at=tables.index(table),
+        at=at,
         tables=tables,
         counted=counted,
-        alone=table.alone if counted else None,
-        question=next(iter(questions_of(bench.place, tables)), None) if counted else None,
+        alone=table.alone if counted and table.counts_people else None,
+        references=references,
+        map=charts.key_map(tables, references) if references else "",
+        question=next(iter(questions_of(bench.place, tables, references)), None)
+        if counted
+        else None,
         strips=[strip for strip in strips if not (folds and strip.role == "insensitive")],
         folded=[strip for strip in strips if folds and strip.role == "insensitive"],
-        roles=ROLE_WORDS.items(),
+        roles=roles_of(table),
+        fixed=GIVEN,
+        counts_people=table.counts_people,
         shown=table.name in bench.shows_values,
         a_year_on=a_year_on(),
     )  # fmt: skip
+
+
+def roles_of(table: TableFigures) -> list[tuple[str, str]]:
+    """The roles that a column of a table can be given, and those that stand there, in words."""
+    left_out = {"event", *GIVEN}
+    if table.is_of_database:
+        # Quasi-identifiers are of the table of people alone, events of the others.
+        left_out = {"person", "household", "event" if table.known else "quasi-identifier"}
+    return [(role, str(words)) for role, words in ROLE_WORDS.items() if role not in left_out]
 
 
 def _asked(request: HttpRequest, tables: list[TableFigures]) -> TableFigures:
@@ -171,26 +190,28 @@ def _asked(request: HttpRequest, tables: list[TableFigures]) -> TableFigures:
         raise Http404 from None
 
 
-def _column(table: TableFigures, number: int) -> str:
+def _column(request: HttpRequest, bench: Bench, number: int) -> tuple[int, TableFigures, str]:
+    """The table that a request is about, its number, and one of its columns."""
+    tables = tables_of(bench)
+    table = _asked(request, tables)
     if number >= len(table.names):
         raise Http404
-    return table.names[number]
+    return tables.index(table), table, table.names[number]
 
 
 @require_POST
 @project_view("data")
 def role(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     """Give a column a role."""
-    tables = tables_of(bench)
-    table = _asked(request, tables)
-    column, chosen = _column(table, number), request.POST.get("role", "")
-    change = column_edits.set_role(bench.place, column, chosen, _("What is this column?"))
+    at, table, column = _column(request, bench, number)
+    chosen = request.POST.get("role", "")
+    why, kind = _("What is this column?"), table.event_kind(column)
+    change = column_edits.set_role(bench.place, column, chosen, why, table.section, kind)
     words = _("Role of %(column)s: %(role)s") % {"column": column, "role": chosen}
-    return edited(request, bench, change, words, to=_address(tables, table), about=f"role-{number}")
+    return edited(request, bench, change, words, to=_address(at), about=f"role-{number}")
 
 
-def _address(tables: list[TableFigures], table: TableFigures, number: int | None = None) -> str:
-    at = tables.index(table)
+def _address(at: int, number: int | None = None) -> str:
     path = reverse("data") if number is None else reverse("column", args=[number])
     return f"{path}?table={at}" if at else path
 
@@ -200,11 +221,13 @@ def _address(tables: list[TableFigures], table: TableFigures, number: int | None
 def question(request: HttpRequest, bench: Bench) -> HttpResponse:
     """Answer the question that is asked."""
     about, said = request.POST.get("about", ""), request.POST.get("answer", "")
-    asked = {each.about: each for each in questions_of(bench.place, tables_of(bench))}
+    tables = tables_of(bench)
+    every = questions_of(bench.place, tables, references_of(bench, tables))
+    asked = {each.about: each for each in every}
     if about not in asked:
         bench.tell(_("This question is answered already."))
         return HttpResponseRedirect(reverse("data"))
-    given = {name: request.POST.get(name, "") for name in ("by", "because", "until")}
+    given = {name: request.POST.get(name, "") for name in ("by", "because", "until", "column")}
     try:
         change = answer(bench.place, asked[about], said, given)
     except InputError as error:
@@ -229,21 +252,18 @@ def show_values(request: HttpRequest, bench: Bench) -> HttpResponse:
             )
         else:
             bench.shows_values.discard(table.name)
-    return HttpResponseRedirect(_address(tables, table))
+    return HttpResponseRedirect(_address(tables.index(table)))
 
 
 @project_view("data")
 def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     """One column: its hierarchy and its recipe, tried before they are taken."""
-    tables = tables_of(bench)
-    table = _asked(request, tables)
-    name = _column(table, number)
+    at, table, name = _column(request, bench, number)
     levels: list[LevelAlone] = []
     steps: tuple[StepCount, ...] = ()
     # Posted, though nothing is changed: what means missing is a value, and must be in no address.
     given, error = request.POST, ""
-    schema = bench.place.given_schema()
-    quasi = None if schema is None else schema.quasi_identifiers.get(name)
+    quasi = None if table.said is None else table.said.quasi_identifiers.get(name)
     spec = None
     try:
         spec = column_edits.hierarchy_of(bench.place, given, name) or (
@@ -261,8 +281,8 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     people = table.alone.value.people or 1
     return page(
         request, bench, "data", "workbench/column.html",
-        table=table, at=tables.index(table), number=number, name=name,
-        role=role_of(bench.place, name)[0],
+        table=table, at=at, number=number, name=name,
+        role=table.role(name),
         picture=charts.histogram(
             bars, _("Records by value of %s") % name, values=shown,
             brackets=table.brackets(name, spec) if spec is not None else (),
@@ -280,9 +300,7 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
 @project_view("data")
 def take_hierarchy(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     """Take the hierarchy that was tried."""
-    tables = tables_of(bench)
-    table = _asked(request, tables)
-    name = _column(table, number)
+    at, table, name = _column(request, bench, number)
     spec = column_edits.hierarchy_of(bench.place, request.POST, name)
     if spec is None and request.POST.get("levels"):
         raise InputError(
@@ -290,18 +308,17 @@ def take_hierarchy(request: HttpRequest, bench: Bench, number: int) -> HttpRespo
         )
     if spec is not None:
         table.levels(name, spec)  # one that cannot be made is refused here, not by the next run
-    change = column_edits.set_hierarchy(bench.place, name, spec)
+    change = column_edits.set_hierarchy(bench.place, name, spec, table.section)
     words = _("Hierarchy of %s") % name
-    return edited(request, bench, change, words, to=_address(tables, table, number))
+    return edited(request, bench, change, words, to=_address(at, number))
 
 
 @require_POST
 @project_view("data")
 def take_recipe(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     """Take the line of the recipe that was tried."""
-    tables = tables_of(bench)
-    table = _asked(request, tables)
-    name = _column(table, number)
-    change = column_edits.set_recipe(bench.place, name, column_edits.recipe_of(request.POST, name))
+    at, table, name = _column(request, bench, number)
+    line = column_edits.recipe_of(request.POST, name)
+    change = column_edits.set_recipe(bench.place, name, line, table.section)
     words = _("Recipe of %s") % name
-    return edited(request, bench, change, words, to=_address(tables, table, number))
+    return edited(request, bench, change, words, to=_address(at, number))

@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from sfumato.core.errors import SfumatoError
-from sfumato.pipeline.project_folder import RELEASE, shell_path
+from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.risk.verdict import Verdict, share_text
-from sfumato.server.workbench.bench import COUNTED, DESK, ESTIMATE, Bench, check_tables
-from sfumato.server.workbench.column_figures import TableFigures
+from sfumato.server.workbench.bench import COUNTED, DESK, ESTIMATE, Bench
+from sfumato.server.workbench.column_figures import tables_of
 from sfumato.server.workbench.jobs import JobState
 from sfumato.server.workbench.project_edits import Change, ChangedOutsideError
 
@@ -66,9 +66,12 @@ def project_view(place: str) -> Callable[[View], View]:
             try:
                 if bench.edits.notice():
                     bench.tell(_("The project file was changed outside. These are its figures."))
-                check_tables(bench.place.project)  # what cannot be read has a page of its own
+                waits = open_keys(bench.place) and place != "data"
             except SfumatoError as error:
                 return unreadable(request, bench, error)
+            if waits:
+                bench.tell(_("Say first whether the tables belong together so."))
+                return HttpResponseRedirect(reverse("data"))
             try:
                 return view(request, bench, *arguments, **named)
             except SfumatoError as error:
@@ -80,6 +83,14 @@ def project_view(place: str) -> Callable[[View], View]:
         return answer
 
     return made
+
+
+def open_keys(place: ProjectFolder) -> list[str]:
+    """The references between tables of which nobody has said that they are right."""
+    given = place.given_schema()
+    named = {} if given is None else given.tables
+    every = [f"{name}.{column}" for name, table in named.items() for column in table.of]
+    return [each for each in every if each not in place.project.about.reasons]
 
 
 def page(
@@ -210,7 +221,7 @@ def unreadable(request: HttpRequest, bench: Bench, error: SfumatoError) -> HttpR
 def strip(bench: Bench) -> list[StripFigure]:
     """The figures that never leave the page, of this revision alone."""
     verdict = bench.status().verdict
-    table = TableFigures(bench, next(iter(bench.place.project.sources)))
+    table = tables_of(bench)[0]
     # Of several tables nobody knows the people before they are linked.
     is_known = table.is_read and not bench.place.project.is_linked
     known, kind = (table.alone.value, table.alone.kind) if is_known else (None, COUNTED)

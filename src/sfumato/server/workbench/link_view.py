@@ -101,6 +101,7 @@ def link(request: HttpRequest, bench: Bench) -> HttpResponse:
     place = bench.place
     made = bench.made(LINK) if place.project.is_linked else None
     parts: dict[str, Any] = {"linked": place.project.is_linked, "made": made is not None}
+    parts["by_keys"] = place.project.is_database
     if made is None:
         return page(request, bench, "link", "workbench/link.html", **parts)
     folder = place.of_stage(LINK)

@@ -6,6 +6,7 @@ day, and is an acceptance in the project file. What was answered stands under ``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -17,9 +18,10 @@ from sfumato.pipeline.acceptances import noting
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import Answered
 from sfumato.risk.verdict import share_text
-from sfumato.server.workbench.column_edits import set_role
-from sfumato.server.workbench.column_figures import TableFigures
+from sfumato.server.workbench.column_edits import EVENT, set_key, set_role
+from sfumato.server.workbench.column_figures import TableFigures, found_there
 from sfumato.server.workbench.project_edits import Change, table_at
+from sfumato.table.table_keys import Reference
 
 OF_A_FILE, OF_A_PROJECT = 3, 5
 """Questions that are asked at most."""
@@ -43,8 +45,13 @@ class Question:
     kind
         ``role``: which role the column has; ``known``: whether it may be known, so that it is a
         quasi-identifier; ``value``: whether a sensitive value may be known; ``member``.
+        ``key``: whether the column refers to what another table is about.
     weight
         How much more is found if the answer is yes: the largest is asked first.
+    table
+        The table that it is about.
+    column
+        The column; what it is called with its table is `about`.
     """
 
     about: str
@@ -52,22 +59,34 @@ class Question:
     effect: str
     kind: str
     weight: float
+    table: TableFigures | None = None
+    column: str = ""
 
 
-def questions_of(place: ProjectFolder, tables: list[TableFigures]) -> list[Question]:
-    """The questions that are open, the weightiest first."""
-    schema = place.given_schema()
-    if schema is None:
+def questions_of(
+    place: ProjectFolder, tables: list[TableFigures], references: Sequence[Reference] = ()
+) -> list[Question]:
+    """The questions that are open, the weightiest first; all others wait for those about keys.
+
+    Parameters
+    ----------
+    references
+        What refers to the keys of other tables.
+    """
+    if place.given_schema() is None:
         return []
     answered = set(place.project.about.reasons)
-    found: list[Question] = []
+    found = _of_keys(tables, [e for e in references if f"{e.table}.{e.column}" not in answered])
+    if found:
+        return found
     for table in tables:
         own = [each for each in _of_table(place, table) if each.about not in answered]
         own.sort(key=lambda each: -each.weight)
         found += own[:OF_A_FILE]
     asked = {each.about: each for each in reversed(found)}
     left = sorted(asked.values(), key=lambda each: -each.weight)
-    done = len([name for name in answered if name != MEMBERSHIP])
+    of_keys = {f"{each.table}.{each.column}" for each in references}
+    done = len(answered - of_keys - {MEMBERSHIP})
     open_ = left[: max(OF_A_PROJECT - 1 - done, sum(each.kind == "role" for each in left))]
     if MEMBERSHIP not in answered and place.project.accept.acquaintance is None:
         open_.append(
@@ -82,31 +101,58 @@ def questions_of(place: ProjectFolder, tables: list[TableFigures]) -> list[Quest
     return open_
 
 
+def _of_keys(tables: list[TableFigures], references: Sequence[Reference]) -> list[Question]:
+    table_of, found = {table.name: table for table in tables}, []
+    for each in references:
+        table = table_of[each.table]
+        records = len(table.columns)
+        effect = _("Found there: %(there)s of %(records)s records.") % {
+            "there": found_there(each, records),
+            "records": f"{records:,}",
+        }
+        about = table.called(each.column)
+        text = _("Does %(column)s say to which record of %(table)s a record belongs?") % {
+            "column": about,
+            "table": each.to,
+        }
+        found.append(Question(about, text, effect, "key", 3.0, table, each.column))
+    return found
+
+
 def _of_table(place: ProjectFolder, table: TableFigures) -> list[Question]:
-    schema = place.given_schema()
+    schema = table.said
     assert schema is not None
     alone = table.alone.value
     people = alone.people or 1
     found = [
-        Question(name, text, _("Until it is answered, it is left out."), "role", 2.0)
+        Question(
+            table.called(name),
+            text,
+            _("Until it is answered, it is left out."),
+            "role",
+            2.0,
+            table,
+            name,
+        )
         for name, text in schema.undecided.items()
         if name in table.names
     ]
     accepted = {column for _row, column in place.project.accept.by_row}
     for name, more in table.effects.items():
         share = more / people
-        if name not in table.names or share < WORTH:
+        about = table.called(name)
+        if name not in table.names or share < WORTH or about in accepted:
             continue
         effect = _("With it %(more)s of people are alone, without it %(now)s.") % {
             "more": share_text((alone.alone + more) / people),
             "now": share_text(alone.alone / people),
         }
-        if name in schema.sensitive and name not in accepted:
-            text = _("Could someone know a value of the person in %s?") % name
-            found.append(Question(name, text, effect, "value", share))
-        elif name in schema.insensitive and name not in accepted:
-            text = _("Could someone know %s of a person, as they know age or sex?") % name
-            found.append(Question(name, text, effect, "known", share))
+        if name in schema.sensitive:
+            text = _("Could someone know a value of the person in %s?") % about
+            found.append(Question(about, text, effect, "value", share, table, name))
+        elif name in schema.insensitive:
+            text = _("Could someone know %s of a person, as they know age or sex?") % about
+            found.append(Question(about, text, effect, "known", share, table, name))
     return found
 
 
@@ -125,14 +171,23 @@ def answer(place: ProjectFolder, question: Question, said: str, given: dict[str,
     InputError
         If a *No* has no name, reason or day.
     """
-    careful = said != NO
+    careful, table = said != NO, question.table
+    section = () if table is None else table.section
     if question.kind == "role":
-        return _with_reason(set_role(place, question.about, said), question.about, said)
+        role = set_role(place, question.column, said, section=section)
+        return _with_reason(role, question.about, said)
+    if question.kind == "key" and not careful:
+        assert table is not None
+        if given.get("column") not in table.names or given["column"] == question.column:
+            raise InputError(_("The answer No"), _("must say which column it is instead"))
+        return set_key(place, table.name, question.column, given["column"])
     if careful:
         taken: Change = lambda _document: None  # noqa: E731 - an edit like the other
         if question.kind == "known":
-            taken = set_role(place, question.about, "quasi-identifier")
-        return _with_reason(taken, question.about, "may be known")
+            known = "quasi-identifier" if table is None or table.known else EVENT
+            taken = set_role(place, question.column, known, section=section)
+        reason = "refers to it" if question.kind == "key" else "may be known"
+        return _with_reason(taken, question.about, reason)
     accepted, row = _no_of(given), ("insider", question.about)
     noted = noting({("acquaintance", "") if question.kind == "member" else row: accepted})
     return _with_reason(noted, question.about, accepted.because)

@@ -158,6 +158,8 @@ def _dot(place: ProjectFolder, table: Table, people: int, kind: str, progress: P
 def opened(place: ProjectFolder, progress: Progress = silent) -> Table:
     """The table that is released, encoded."""
     asked = place.project.release
+    if place.project.is_database:
+        raise InputError("the project", "must be of one file for a search", found="several tables")
     if asked.register_file is not None or asked.population is not None:
         raise InputError(
             "section [release]",

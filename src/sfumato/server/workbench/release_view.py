@@ -197,6 +197,7 @@ def release(request: HttpRequest, bench: Bench) -> HttpResponse:
         limits=str(project.judged_by),
         promises_limits=project.release.promise_limits,
         run_job=_running(bench, "run"),
+        several=project.is_database,
         **_parts(bench),
     )
 
