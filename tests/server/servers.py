@@ -39,6 +39,8 @@ class Server:
         Requests that it answers at a time.
     port
         Where it listens.
+    words
+        More options of `sfumato serve`.
     process
         The process, once it is started.
     """
@@ -47,6 +49,7 @@ class Server:
     database: str = ""
     threads: int = 8
     port: int = 0
+    words: Sequence[str] = ()
     process: forked.Forked | None = field(default=None, repr=False)
 
     @property
@@ -88,7 +91,7 @@ class Server:
         """Start it, and wait until it answers."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = self.port or free_port()
-        words = ["serve", *self._options()]
+        words = ["serve", *self._options(), *self.words]
         words += ["--port", str(self.port), "--threads", str(self.threads)]
         self.process = forked.start(words, self.folder / f"said-{time.time_ns()}")
         end = time.monotonic() + PATIENCE

@@ -24,7 +24,10 @@ from sfumato.server.config import DATABASE_FILE, ServerConfig, default_keys
 if TYPE_CHECKING:
     from sfumato.server.vault import Keys
 
-NEEDED = ("django", "waitress", "whitenoise", "csp", "argon2", "cryptography", "segno", "pyroaring")
+NEEDED = (
+    *("django", "waitress", "whitenoise", "csp", "argon2", "cryptography", "segno", "pyroaring"),
+    *("authlib", "requests"),
+)
 DATA = Path("sfumato-data")
 
 Data = Annotated[

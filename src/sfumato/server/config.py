@@ -56,6 +56,16 @@ class ServerConfig:
     trusted_header: Annotated[
         str, Parameter("Header in which the proxy names who has logged in; off by default.", "NAME")
     ] = ""
+    oidc: Annotated[
+        str,
+        Parameter("Issuer of the organisation's login, by OpenID Connect; off by default.", "URL"),
+    ] = ""
+    oidc_client: Annotated[
+        str, Parameter("What its provider calls this server; the secret is oidc.secret", "ID")
+    ] = ""
+    oidc_second_factor: Annotated[
+        str, Parameter("What it says (acr) where it asked for a second factor.", "TEXT")
+    ] = ""
     second_factor: Annotated[
         str,
         Parameter("Roles that need a second factor to do anything: custodian,manager.", "ROLES"),
@@ -96,6 +106,12 @@ def default_keys() -> Path:
     return Path(home) / "sfumato" / "keys"
 
 
+def oidc_secret(config: ServerConfig) -> str:
+    """What proves this server to the organisation's provider; ``""`` where there is nothing."""
+    path = config.keys / "oidc.secret"
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+
 def check_config(config: ServerConfig) -> None:
     """Refuse a set-up that cannot work, before anything is made."""
     data, keys = config.data.resolve(), config.keys.resolve()
@@ -111,6 +127,12 @@ def check_config(config: ServerConfig) -> None:
         )
     if config.url and urlsplit(config.url).scheme not in ("http", "https"):
         raise InputError("option --url", "must be an address", accepted="https://host/")
+    if config.oidc:
+        issuer = urlsplit(config.oidc)
+        if issuer.scheme != "https" and issuer.hostname not in ("127.0.0.1", "localhost"):
+            raise InputError("option --oidc", "must be an address", accepted="https://host/...")
+        if not config.oidc_client:
+            raise InputError("option --oidc", "needs --oidc-client", found="none")
     unknown = config.roles_with_second_factor - set(Role)
     if unknown:
         raise InputError(

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from sfumato.server.accounts.backend import AccountBackend, plain_name
-from sfumato.server.accounts.sessions import BEGAN, SEEN, begin_session, is_over
+from sfumato.server.accounts.sessions import ASSURED, BEGAN, SEEN, begin_session, is_over
 from sfumato.server.error_pages import Stop, problem
 from sfumato.server.proofs import proofs
 from sfumato.server.store.models import Account
@@ -59,7 +59,14 @@ class SessionRulesMiddleware:
         return None
 
 
-_WITHOUT = ("/account/second-factor", "/account/second-factor/image", "/fresh", "/logout")
+_WITHOUT = (
+    "/account/second-factor",
+    "/account/second-factor/image",
+    "/fresh",
+    "/logout",
+    "/oidc/login",
+    "/oidc/finish",
+)
 """What somebody may do who is still to turn the second factor on."""
 
 
@@ -67,7 +74,8 @@ def _lacks_second_factor(request: HttpRequest) -> bool:
     """Whether somebody has a role for which a second factor is asked, and has none."""
     account = request.user
     asked = settings.SFUMATO.roles_with_second_factor & set(account.roles)
-    return bool(asked) and not account.totp and request.path not in _WITHOUT
+    has = account.totp or request.session.get(ASSURED)
+    return bool(asked) and not has and request.path not in _WITHOUT
 
 
 def _log_in_by_header(request: HttpRequest) -> None:
@@ -90,7 +98,7 @@ def _log_in_by_header(request: HttpRequest) -> None:
 
 def common(request: HttpRequest) -> dict[str, object]:
     """The account that has logged in, and its roles."""
-    account = getattr(request, "user", None)
+    account, organisation = getattr(request, "user", None), bool(settings.SFUMATO.oidc)
     if account is None or not account.is_authenticated:
-        return {"account": None, "roles": []}
-    return {"account": account, "roles": account.roles}
+        return {"account": None, "roles": [], "organisation": organisation}
+    return {"account": account, "roles": account.roles, "organisation": organisation}

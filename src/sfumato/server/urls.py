@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from sfumato.server import auditor_views as auditor
+from sfumato.server.accounts import organisation
 from sfumato.server.accounts import views as accounts
 from sfumato.server.custodian import views as custodian
 from sfumato.server.error_pages import health
@@ -22,12 +23,16 @@ urlpatterns = [
     path("login/code", accounts.log_in_code, name="login_code"),
     path("logout", accounts.log_out, name="logout"),
     path("fresh", accounts.fresh, name="fresh"),
+    path("oidc/login", organisation.leave, name="oidc_login"),
+    path("oidc/callback", organisation.come_back, name="oidc_callback"),
+    path("oidc/finish", organisation.finish, name="oidc_finish"),
     path("link/<str:token>", accounts.link, name="link"),
     path("account", accounts.account, name="account"),
     path("account/password", accounts.password, name="password"),
     path("account/sessions", accounts.other_sessions, name="other_sessions"),
     path("account/second-factor", accounts.second_factor, name="second_factor"),
     path("account/second-factor/image", accounts.second_factor_image, name="second_factor_image"),
+    path("account/connect", accounts.connect, name="connect"),
     path("account/recovery", accounts.recovery, name="recovery"),
     path("account/second-factor/off", accounts.second_factor_off, name="second_factor_off"),
     path("accounts", accounts.accounts, name="accounts"),

@@ -98,6 +98,8 @@ BEGAN = "began"
 """When they logged in, in seconds; a new proof does not begin it anew."""
 FRESH = "fresh"
 """When they last proved who they are, in seconds."""
+ASSURED = "assured"
+"""Whether the organisation's login asked them for a second factor."""
 _BACKEND = "sfumato.server.accounts.backend.AccountBackend"
 
 

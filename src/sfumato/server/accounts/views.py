@@ -172,6 +172,12 @@ MINUTES = 5
 """Minutes for which a proof is fresh."""
 
 
+def is_fresh(request: HttpRequest) -> bool:
+    """Whether somebody proved a moment ago who they are."""
+    # A clock that was set back makes proofs of the future: they are none.
+    return 0 <= time.time() - request.session.get(sessions.FRESH, 0.0) <= MINUTES * 60
+
+
 def require_fresh(back: str = "") -> Callable[[View], View]:
     """A view for somebody who proved a moment ago who they are; others are asked first.
 
@@ -189,8 +195,7 @@ def require_fresh(back: str = "") -> Callable[[View], View]:
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
                 return redirect("/login?" + urlencode({"next": request.path}))
-            # A clock that was set back makes proofs of the future: they are none.
-            if not 0 <= time.time() - request.session.get(sessions.FRESH, 0.0) <= MINUTES * 60:
+            if not is_fresh(request):
                 of = {name: each for name, each in kwargs.items() if name == "project_id"}
                 page = reverse(back, kwargs=of) if back else request.path
                 return redirect("/fresh?" + urlencode({"next": page}))
@@ -309,7 +314,8 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
         done = _reset(request, token, form) if reset else _make(request, token, form)
         if done is not None:
             return done
-    return render(request, f"accounts/link_{found.purpose}.html", {"form": form, "link": found})
+    context = {"form": form, "link": found, "token": token}
+    return render(request, f"accounts/link_{found.purpose}.html", context)
 
 
 def _make(request: HttpRequest, token: str, form: forms.NewAccountForm) -> HttpResponse | None:
@@ -469,6 +475,13 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
         messages.success(request, "No code is asked for any more.")
         return redirect("/account")
     return render(request, "accounts/second_factor_off.html")
+
+
+@require_GET
+@require_fresh()
+def connect(_request: HttpRequest) -> HttpResponse:
+    """Go to the organisation's login, to have it open one's account."""
+    return redirect("/oidc/login?for=connect")
 
 
 @require_POST

@@ -46,6 +46,8 @@ class Account(AbstractBaseUser):
         Number of the last time step whose code was used, so that no code is used twice.
     recovery
         Keyed digests of the codes that count in place of one of the app, each once.
+    identity
+        Keyed digest of who the organisation's login says that it is, empty without one.
     """
 
     name = models.CharField(max_length=150, unique=True)
@@ -55,6 +57,7 @@ class Account(AbstractBaseUser):
     totp = models.BinaryField(default=b"")
     totp_used = models.BigIntegerField(default=0)
     recovery = models.JSONField(default=list)
+    identity = models.CharField(max_length=64, default="", db_index=True)
     created = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "name"

@@ -1,4 +1,4 @@
-"""Accounts have recovery codes beside the second factor; those that have one get them on demand."""
+"""Accounts have recovery codes beside the second factor, and open by an organisation's login."""
 
 from django.db import migrations, models
 
@@ -11,4 +11,9 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField('account', 'recovery', models.JSONField(default=list)),
+        migrations.AddField(
+            'account',
+            'identity',
+            models.CharField(db_index=True, default='', max_length=64),
+        ),
     ]
