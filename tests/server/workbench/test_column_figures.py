@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from server.workbench.conftest import project
 
+from sfumato.core.errors import InputError
 from sfumato.schema import Cleaning, PrefixHierarchy
 from sfumato.server.workbench.bench import Bench
 from sfumato.server.workbench.column_figures import BARS, FEWEST, TableFigures, hidden
@@ -60,6 +61,21 @@ def test_levels_of_a_hierarchy_count_the_people_at_each(file: Path) -> None:
         cut = [{**row, "icd9": row["icd9"][:length]} for row in rows]
         assert level.groups == len({row["icd9"] for row in cut})
         assert level.alone.alone == alone(cut, (*table.known, "icd9"))
+
+
+@pytest.mark.parametrize("bars", [1, 6, 24])
+def test_a_bracket_is_a_round_width_and_its_people_are_counted(file: Path, bars: int) -> None:
+    table, rows = TableFigures(Bench(file), "visits"), rows_of(file)
+    years = [int(row["birth_year"]) for row in rows]
+    drawn = bars * (max(years) - min(years)) / BARS
+    (width,) = table.bracket("birth_year", bars).widths
+    others = [step * 10.0**power for step in (1, 2, 5) for power in range(-2, 4)]
+    assert abs(width - drawn) == min(abs(each - drawn) for each in others)
+    level = table.levels("birth_year", table.bracket("birth_year", bars))[1]
+    cut = [{**row, "birth_year": f"{int(row['birth_year']) // width}"} for row in rows]
+    assert level.alone.alone == alone(cut, (*table.known, "birth_year"))
+    with pytest.raises(InputError):
+        table.bracket("sex", bars)
 
 
 def test_a_recipe_says_how_many_cells_it_changes(file: Path) -> None:

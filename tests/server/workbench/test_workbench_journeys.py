@@ -125,6 +125,19 @@ def test_a_hierarchy_is_tried_before_it_is_taken(
     counted(page)
     page.get_by_role("link", name="birth_year").click()
     page.get_by_label("Levels by").wait_for()
+    box = page.locator(".large .histogram").bounding_box()
+    at = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 1, at)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, at, steps=5)
+    page.mouse.up()
+    page.get_by_text("People alone, level by level").wait_for()
+    wait_until(lambda: page.get_by_label("Characters or widths").input_value() == "50")
+    assert page.locator(".large .bracket").count() == 2
+    page.get_by_label("A bracket on the histogram").focus()
+    page.keyboard.press("Home")
+    wait_until(lambda: page.get_by_label("Characters or widths").input_value() in ("2", "5"))
+    assert page.evaluate("document.activeElement.id") == "bracket"
     page.get_by_label("Characters or widths").fill("10, 20")
     page.get_by_label("Levels by").select_option("width")
     page.get_by_text("People alone, level by level").wait_for()

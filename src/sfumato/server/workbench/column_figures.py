@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import layout_of
+from sfumato.core.errors import InputError
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.hierarchies.hierarchy import generalised
 from sfumato.schema import Cleaning, IntervalHierarchy, Schema
@@ -196,15 +197,39 @@ class TableFigures:
             found.append(LevelAlone(level, int(numbers.max(initial=-1)) + 1, alone))
         return found
 
+    def ends(self, column: str) -> tuple[float, float] | None:
+        """The least and the largest number of a column; ``None`` where it has others."""
+        values = self.columns.column(column).combine_chunks().dictionary
+        numbers = as_floats(values) if _are_numbers(values) else np.empty(0)
+        numbers = numbers[np.isfinite(numbers)]
+        return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
+
+    def bracket(self, column: str, bars: int) -> IntervalHierarchy:
+        """Intervals of a round width that is about so many bars of the histogram.
+
+        Raises
+        ------
+        InputError
+            If the column has no numbers.
+        """
+        ends = self.ends(column)
+        if ends is None or ends[0] == ends[1]:
+            raise InputError(
+                f"column '{column}'", "must have numbers for a bracket", found="others"
+            )
+        wanted = min(max(bars, 1), BARS) * (ends[1] - ends[0]) / BARS
+        power = 10.0 ** np.floor(np.log10(wanted))
+        width = power * min((1, 2, 5, 10), key=lambda step: abs(step * power - wanted))
+        return IntervalHierarchy(widths=(width,))
+
     def brackets(self, column: str, spec: HierarchySpec) -> list[float]:
         """Where the narrowest intervals of a hierarchy begin, as shares of the histogram."""
-        values = self.columns.column(column).combine_chunks().dictionary
-        if not (isinstance(spec, IntervalHierarchy) and _are_numbers(values) and len(values)):
+        ends = self.ends(column)
+        if not isinstance(spec, IntervalHierarchy) or ends is None:
             return []
         if isinstance(spec.widths[0], str):  # units of dates
             return []
-        numbers = as_floats(values)
-        low, high, width = numbers.min(), numbers.max(), float(spec.widths[0])
+        (low, high), width = ends, float(spec.widths[0])
         first = low + (spec.start - low) % width
         return [float((at - low) / (high - low or 1)) for at in np.arange(first, high, width)][:400]
 

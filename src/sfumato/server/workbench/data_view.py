@@ -18,6 +18,7 @@ from sfumato.schema.recipe import StepCount
 from sfumato.server.workbench import charts, column_edits
 from sfumato.server.workbench.bench import Bench, Message
 from sfumato.server.workbench.column_figures import (
+    BARS,
     FEWEST,
     LevelAlone,
     TableFigures,
@@ -262,10 +263,14 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     levels: list[LevelAlone] = []
     steps: tuple[StepCount, ...] = ()
     # Posted, though nothing is changed: what means missing is a value, and must be in no address.
-    given, error = request.POST, ""
+    given, error = request.POST.dict(), ""
     quasi = None if table.said is None else table.said.quasi_identifiers.get(name)
     spec = None
     try:
+        bars = given.get("bracket", "")
+        if given.get("levels") == "width" and not given.get("steps") and bars.isdecimal():
+            (width,) = table.bracket(name, int(bars[:3])).widths
+            given["steps"] = f"{width:g}"
         spec = column_edits.hierarchy_of(bench.place, given, name) or (
             None if quasi is None else quasi.hierarchy
         )
@@ -292,7 +297,7 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
         ],
         steps=steps, fewest=FEWEST, error=error, given=given, shown=shown,
         values=table.values(name) if shown else [],
-        held=table.profile.columns.get(name),
+        held=table.profile.columns.get(name), bars=BARS if table.ends(name) else 0,
     )  # fmt: skip
 
 

@@ -36,6 +36,32 @@
     if (other) other.value = event.target.value;
   });
 
+  // A bracket that is drawn on the histogram is so many bars wide; the people alone move along.
+  document.addEventListener("input", ({ target }) => {
+    if (!target.matches("[data-bracket]")) return;
+    target.form.elements.levels.value = "width";
+    target.form.elements.steps.value = "";
+    target.form.requestSubmit();
+  });
+  let drawn = null;
+  const barAt = ({ clientX }, field) => {
+    const { left, width } = document.querySelector(".large .histogram").getBoundingClientRect();
+    return Math.floor((field.max * (clientX - left)) / width);
+  };
+  document.addEventListener("pointerdown", (event) => {
+    const field = document.querySelector("[data-bracket]");
+    drawn = field && event.target.closest(".large .histogram") ? barAt(event, field) : null;
+  });
+  document.addEventListener("pointermove", (event) => {
+    const field = document.querySelector("[data-bracket]");
+    if (drawn === null || !field) return;
+    const bars = String(Math.min(field.max, Math.abs(barAt(event, field) - drawn) + 1));
+    if (field.value === bars) return;
+    field.value = bars;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  document.addEventListener("pointerup", () => { drawn = null; });
+
   // Arrows go from dot to dot, in the order of the table.
   document.addEventListener("keydown", (event) => {
     const dot = event.target.closest?.("[data-dot]");
