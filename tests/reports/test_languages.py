@@ -72,7 +72,7 @@ def test_all_of_a_release_is_translated_but_what_is_listed(
         def ngettext(self, one: str, several: str, number: int) -> str:
             return self.gettext(one if number == 1 else several)
 
-    monkeypatch.setattr(phrases, "_catalog", lambda chosen: Brackets())
+    monkeypatch.setattr(phrases, "catalog", lambda chosen: Brackets())
     text = page(release, tmp_path, "de")
     assert text.count("⟦") > 300
     names = {*release.schema.roles()["quasi-identifier"], *release.columns, "NCP", "ANE", "SSE"}

@@ -13,6 +13,7 @@ from contextvars import ContextVar, Token
 from datetime import date
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
+from html import escape
 from importlib.resources import files
 from io import BytesIO
 from typing import Any, Literal, Self, get_args
@@ -31,7 +32,21 @@ _MARKS = {"de": (".", ","), "fr": ("\u202f", ",")}
 _spoken: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
-class Phrase(str):
+class Spoken(str):
+    """A text that is English as a string, and in HTML what the language is that is spoken."""
+
+    __slots__ = ()
+
+    def said(self) -> str:
+        """The same in the language that is spoken."""
+        raise NotImplementedError
+
+    def __html__(self) -> str:
+        """What templates of Django and of Jinja fill in."""
+        return escape(self.said())
+
+
+class Phrase(Spoken):
     """A text in English that can be said in other languages.
 
     Attributes
@@ -112,7 +127,7 @@ class Sentence(Phrase):
         return _capital(super().said())
 
 
-class Listed(str):
+class Listed(Spoken):
     """Phrases one after the other, with commas or another sign between them."""
 
     __slots__ = ("between", "parts")
@@ -134,7 +149,7 @@ class Listed(str):
         return joined(self.between, self.parts)
 
 
-class Figure(str):
+class Figure(Spoken):
     """A number as English prints it, which other languages separate otherwise."""
 
     __slots__ = ()
@@ -151,7 +166,7 @@ def _again(kind: type[Phrase], words: tuple[Any, ...], filled: dict[str, Any]) -
 
 def spoken(text: Any) -> Any:
     """A phrase or a figure in the language that is spoken; anything else as it is."""
-    return text.said() if isinstance(text, (Phrase, Listed, Figure)) else text
+    return text.said() if isinstance(text, Spoken) else text
 
 
 def joined(between: str, several: Iterable[Any]) -> str:
@@ -195,12 +210,12 @@ def speaking(chosen: str) -> Iterator[None]:
 
 def gettext(message: str) -> str:
     """A message in the language that is spoken."""
-    return _catalog(language()).gettext(message)
+    return catalog(language()).gettext(message)
 
 
 def ngettext(one: str, several: str, number: int) -> str:
     """A message about so many things in the language that is spoken."""
-    return _catalog(language()).ngettext(one, several, number)
+    return catalog(language()).ngettext(one, several, number)
 
 
 def long_date(day: date) -> str:
@@ -213,7 +228,7 @@ def long_date(day: date) -> str:
 
 
 @cache
-def _catalog(chosen: str) -> NullTranslations:
+def catalog(chosen: str) -> NullTranslations:
     """The messages of a language; English is its own."""
     if chosen == ENGLISH:
         return NullTranslations()

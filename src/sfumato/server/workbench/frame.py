@@ -12,10 +12,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from sfumato.core.errors import SfumatoError
+from sfumato.core.phrases import ENGLISH, UNREAD, language, speaking
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.risk.verdict import Verdict, share_text
 from sfumato.server.workbench.bench import COUNTED, DESK, ESTIMATE, Bench
@@ -32,6 +33,22 @@ PLACES = {
 }
 """The five places, by the names of their addresses."""
 View = Callable[..., HttpResponse]
+
+
+def speaks_as_asked(answer: Callable[[HttpRequest], HttpResponse]) -> View:
+    """A middleware behind Django's own, which reads what the browser prefers: ours speaks it."""
+
+    def speaking_so(request: HttpRequest) -> HttpResponse:
+        with speaking(get_language() or ENGLISH):
+            return answer(request)
+
+    return speaking_so
+
+
+def spoken_here(request: HttpRequest) -> dict[str, Any]:
+    """What every template is told of its language."""
+    del request
+    return {"spoken": language(), "unread": language() in UNREAD}
 
 
 @dataclass(frozen=True)

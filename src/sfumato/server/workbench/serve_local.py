@@ -19,9 +19,11 @@ from types import FrameType
 import django
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.utils.translation.trans_real import translation
 from waitress.server import create_server
 
 from sfumato.core.errors import InputError
+from sfumato.core.phrases import ENGLISH, LANGUAGES, catalog
 from sfumato.core.workspace import Workspace
 from sfumato.server.discretion import header_settings, log_without_values
 from sfumato.server.workbench.local_guard import ENTER, Entrance, Guard, LocalAddress
@@ -161,6 +163,8 @@ def local_settings(address: LocalAddress) -> Settings:
             "django.middleware.security.SecurityMiddleware",
             "whitenoise.middleware.WhiteNoiseMiddleware",
             "csp.middleware.CSPMiddleware",
+            "django.middleware.locale.LocaleMiddleware",
+            "sfumato.server.workbench.frame.speaks_as_asked",
             "django.middleware.common.CommonMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],
@@ -168,7 +172,12 @@ def local_settings(address: LocalAddress) -> Settings:
             {
                 "BACKEND": "django.template.backends.django.DjangoTemplates",
                 "DIRS": [_FOLDER / "templates", _PAGES / "templates"],
-                "OPTIONS": {"context_processors": ["django.template.context_processors.request"]},
+                "OPTIONS": {
+                    "context_processors": [
+                        "django.template.context_processors.request",
+                        "sfumato.server.workbench.frame.spoken_here",
+                    ]
+                },
             }
         ],
         "STATIC_URL": "/static/",
@@ -183,7 +192,9 @@ def local_settings(address: LocalAddress) -> Settings:
         "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
         "USE_TZ": True,
         "TIME_ZONE": "UTC",
-        "LANGUAGE_CODE": "en",
+        # That of the browser, where it is one of these.
+        "LANGUAGE_CODE": ENGLISH,
+        "LANGUAGES": [(each, each) for each in LANGUAGES],
         "USE_I18N": True,
         "LOGGING_CONFIG": None,
         "DEBUG": False,
@@ -196,3 +207,5 @@ def boot_local(address: LocalAddress) -> None:
         raise InputError("the process", "can be one server only")
     settings.configure(**local_settings(address))
     django.setup()
+    for chosen in LANGUAGES[1:]:
+        translation(chosen).merge(catalog(chosen))
