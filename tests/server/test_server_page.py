@@ -18,6 +18,11 @@ OF = {
     "auditor": ("auditor",),
 }
 
+OF_ACCOUNTS = {
+    "MANAGE_ACCOUNTS": "yes, but not their own",
+    "RESET_ACCOUNT": "of workers in own projects",
+}
+
 
 def _rows() -> dict[str, dict[str, str]]:
     text = PAGE.read_text(encoding="utf-8").partition("## Who may do what")[2].partition("\n## ")[0]
@@ -41,7 +46,7 @@ def _expected(action: str, role: str) -> str:
     if not may:
         return ""
     if others and _may(action, others[0]):
-        return "yes, but not their own" if action == "MANAGE_ACCOUNTS" else "yes"
+        return OF_ACCOUNTS.get(action, "yes")
     if role == "worker":
         return "dealt to them" if action in {"SEE_PAIR", "OPEN_CELL", "DECIDE"} else "member"
     if role == "custodian" and not _may(action, "both"):

@@ -35,7 +35,8 @@ from sfumato.server.proofs import check_proved, check_stated, proofs
 from sfumato.server.stated_rows import stated
 from sfumato.server.store.models import Account
 
-_SALT = "organisation"
+_BY = "organisation"
+"""What the log says that somebody logged in by."""
 _SECONDS = 600
 _TIMEOUT = 10
 """Seconds that the provider has to answer a request of this server."""
@@ -97,7 +98,7 @@ def leave(request: HttpRequest) -> HttpResponse:
     answer = HttpResponseRedirect(begun["url"])
     answer.set_cookie(
         _cookie(),
-        signing.dumps({**kept, "began": time.time()}, salt=_SALT),
+        signing.dumps({**kept, "began": time.time()}, salt=_BY),
         max_age=_SECONDS,
         secure=config.behind_tls,
         httponly=True,
@@ -123,7 +124,7 @@ def come_back(request: HttpRequest) -> HttpResponse:
 def finish(request: HttpRequest) -> HttpResponse:
     """Do what somebody went to the provider for."""
     try:
-        kept = signing.loads(request.COOKIES.get(_cookie(), ""), salt=_SALT, max_age=_SECONDS)
+        kept = signing.loads(request.COOKIES.get(_cookie(), ""), salt=_BY, max_age=_SECONDS)
     except signing.BadSignature:
         return problem(request, 400, _LEFT)
     given, code = request.GET.get("state", ""), request.GET.get("code", "")
@@ -183,10 +184,10 @@ def _begin(
     assured, goal = _is_second_factor(claims), kept["next"]
     if account.totp and not assured:
         request.session.cycle_key()
-        request.session[PENDING] = [account.pk, time.time()]
+        request.session[PENDING] = [account.pk, time.time(), _BY]
         return redirect("/login/code?" + urlencode({"next": goal}))
     # They may have logged in there days ago: that proves nothing about now.
-    sessions.begin_session(request, account, "organisation", fresh=False)
+    sessions.begin_session(request, account, _BY, fresh=False)
     request.session[sessions.ASSURED] = assured
     return redirect(goal)
 

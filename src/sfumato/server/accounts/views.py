@@ -54,7 +54,7 @@ def _page_of(account: Account) -> str:
 
 
 PENDING = "pending"
-"""In a session: whose password was right, and when, while their code is still asked for."""
+"""In a session: who came as far as the code, when, and by what, while it is still asked for."""
 PENDING_SECONDS = 300
 WRONG = "The name or the password is wrong."
 WRONG_CODE = "The code is wrong, was used, or is too old. Wait for the next one."
@@ -85,7 +85,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
             attempt.delete()
             # Another id before the second step: one that was planted must not become logged in.
             request.session.cycle_key()
-            request.session[PENDING] = [account.pk, time.time()]
+            request.session[PENDING] = [account.pk, time.time(), "password"]
             return redirect("/login/code?" + urlencode({"next": goal}))
         else:
             backend.forget_attempts(attempt)
@@ -107,8 +107,8 @@ def log_in_code(request: HttpRequest) -> HttpResponse:
             return backend.too_many(request, wait)
         if backend.use_code(account, form.cleaned_data["code"]):
             backend.forget_attempts(attempt)
-            del request.session[PENDING]
-            sessions.begin_session(request, account, "password and code")
+            *_, by = request.session.pop(PENDING)
+            sessions.begin_session(request, account, f"{by} and code")
             return backend.know_browser(redirect(goal), account.name)
         note_failure(request, account, "code")
         form.add_error("code", WRONG_CODE)
@@ -155,7 +155,7 @@ def note_failure(request: HttpRequest, account: Account | None, what: str) -> No
 
 
 def _pending(request: HttpRequest) -> Account | None:
-    key, since = request.session.get(PENDING, (None, 0.0))
+    key, since, _ = request.session.get(PENDING, (None, 0.0, ""))
     if key is None or time.time() - since > PENDING_SECONDS:
         return None
     # Without a second factor there is no second step to go on with.
