@@ -428,6 +428,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
     if owner.totp:
         return redirect("/account")
     form = forms.CodeForm(request.POST or None)
+    form.fields["code"].help_text = "Six digits."  # there are no recovery codes yet
     secret = _unconfirmed(request)
     if secret is None:
         secret = backend.new_secret()
