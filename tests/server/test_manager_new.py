@@ -99,6 +99,7 @@ def test_the_project_is_made_as_it_was_entered(server: Any, people: tuple[Any, A
     upload(client)
     page = client.get("/projects/new/settings").content
     data = filled(page, go="create", k="2", budget="0.5", overlap="3", page_size="7")
+    data["title"] = "\u202eTwo \u2067clinics\u200f"  # marks that would turn what stands around it
     looked = client.post("/projects/new/settings", data)
     assert looked.status_code == 200
     assert "Nothing is made yet" in looked.content.decode()

@@ -19,6 +19,7 @@ import time
 import unicodedata
 from datetime import timedelta
 
+import regex
 import segno
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
@@ -36,14 +37,16 @@ from sfumato.server.stated_rows import stated
 from sfumato.server.store.models import Account, LoginAttempt
 from sfumato.server.store.statements import ask, columns, instance
 
+_UNSEEN = regex.compile(r"\p{Bidi_Control}")
 LONGEST_NAME, LONGEST_PASSWORD = 150, 200
 """Letters of a name and of a password at most."""
 
 
 def plain_name(text: str) -> str:
     """A name as it is stored: the same however its letters were typed."""
-    # NFKC makes letters that were composed in different ways the same.
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    # NFKC makes letters that were composed in different ways the same. A mark that turns the
+    # direction would turn what stands around the name.
+    return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFKC", text)).split())
 
 
 def digest_of_token(token: str) -> str:

@@ -24,6 +24,7 @@ from sfumato.review.review_settings import (
     Policy,
     Settings,
 )
+from sfumato.server.accounts.backend import plain_name
 from sfumato.server.accounts.forms import Budget
 from sfumato.server.accounts.sessions import INVITATION_DAYS
 from sfumato.server.config import Role
@@ -204,10 +205,18 @@ class AttributeForm(forms.Form):
         return given
 
 
+class Title(forms.CharField):
+    """What a project is called."""
+
+    def clean(self, value: Any) -> str:
+        """The title as it is stored."""
+        return plain_name(super().clean(value))
+
+
 class RulesForm(forms.Form):
     """The title, the custodian, and the rules."""
 
-    title = forms.CharField(
+    title = Title(
         label="Title",
         max_length=200,
         help_text="Workers and the custodian see it. No name of a person.",
