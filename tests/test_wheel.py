@@ -16,6 +16,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 
+import publication
 import pytest
 from conftest import missing
 from doc_blocks import blocks
@@ -172,6 +173,28 @@ def test_the_install_lines_of_the_page(unpacked: Path, wheel: zipfile.ZipFile) -
     assert done.returncode == 0, done.stderr
     assert f"sfumato {unpacked.name.removeprefix('sfumato-')}\n" in done.stdout
     assert "splink-" in done.stdout.rpartition("Would install")[2]
+
+
+def test_every_install_line_of_the_documentation(wheel: zipfile.ZipFile) -> None:
+    """What those of all pages would install, with the wheel in the place of `.`."""
+    found: dict[tuple[str, ...], str] = {}
+    for page in publication.pages(ROOT):
+        for line in re.findall(r"pip install ([^`\n]+)", page.read_text("utf-8")):
+            words = shlex.split(line.partition("`")[0], comments=True)
+            if words[0].startswith("."):
+                words[0] = f"{wheel.filename}{words[0][1:]}"
+                found[tuple(words)] = page.name
+    assert len(found) >= 8
+    for words, page in found.items():
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "install", "--dry-run", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{page}: {done.stderr}"
+        assert "does not provide the extra" not in done.stderr, page
+        assert "sfumato-" in done.stdout.rpartition("Would install")[2], page
 
 
 def test_one_wheel_serves_every_python_from_the_one_that_built_it(wheel: zipfile.ZipFile) -> None:
