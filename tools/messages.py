@@ -71,8 +71,13 @@ def of_points(text: str) -> Iterator[Message]:
         yield from ((point["title"],), (point["text"],))
 
 
-READERS = {".py": of_code, ".html": of_template, "adversaries.toml": of_points}
-UNTRANSLATED = frozenset({"cli", "engines", "linkage", "pipeline", "semantics", "server", "table"})
+READERS = {
+    ".py": of_code,
+    ".html": of_template,
+    "style.css": of_template,
+    "adversaries.toml": of_points,
+}
+UNTRANSLATED = frozenset({"cli", "engines", "linkage", "semantics", "server", "table"})
 """Rooms that speak English alone."""
 
 

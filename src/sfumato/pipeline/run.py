@@ -16,6 +16,7 @@ from typing import Any
 from sfumato.core.atomic import check_target_folder
 from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import InputError
+from sfumato.core.phrases import Phrase
 from sfumato.core.workspace import lock_file
 from sfumato.pipeline.acceptances import measured_first
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
@@ -73,6 +74,20 @@ class State(StrEnum):
     """Not made yet."""
     OUTDATED = "outdated"
     """Made of something else than is there now; the next run makes it again if that matters."""
+
+    @property
+    def said(self) -> str:
+        """How a page says it."""
+        return STATES[self]
+
+
+STATES = {
+    State.DONE: Phrase("done"),
+    State.WAITING: Phrase("waiting"),
+    State.TO_DO: Phrase("to do"),
+    State.OUTDATED: Phrase("outdated"),
+}
+"""How each is said."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.errors import HandOverRefusedError, InputError
+from sfumato.core.phrases import Phrase
 from sfumato.core.signatures import SIGNATURE, Decision, Statement, check_signature
 from sfumato.pipeline.project_folder import ATTACK, RELEASE, REPORT, ProjectFolder
 from sfumato.pipeline.release_stages import judged_with, ledger_of
@@ -22,7 +23,7 @@ from sfumato.pipeline.run import Status, run_lock, status_of
 from sfumato.pipeline.stage import MEASURED, RECORD, read_object, read_record
 from sfumato.release.release_manifest import file_sha256
 from sfumato.reports.report_targets import JSON
-from sfumato.risk.verdict import LINKAGE, Row, State
+from sfumato.risk.verdict import LINKAGE, STATES, WHO, Row, State
 
 DECIDER = "decides about the release"
 
@@ -35,41 +36,36 @@ class Requirement:
     ----------
     row
         The row of the verdict for which a person may answer; empty where none may.
-    form, of
-        The sentence with ``%s`` where it names what it is of, so that a page can translate it.
+    words
+        The sentence.
     more
         What is found instead, or makes it so.
     covers
         Whether an answer covers what is found now: not where nothing was measured.
     """
 
-    form: str
+    words: str
     met: bool
     more: str = ""
-    of: str = ""
     row: str = ""
     covers: bool = False
-
-    @property
-    def words(self) -> str:
-        """The sentence."""
-        return self.form % self.of if self.of else self.form
 
 
 def requirements(status: Status) -> list[Requirement]:
     """What must be so before a release is handed over, and whether it is."""
     done, verdict = status.is_done, status.verdict
     made = Requirement(
-        "Release and reports are made of what is there now.", done, "Run makes them."
+        Phrase("Release and reports are made of what is there now."),
+        done,
+        Phrase("Run makes them."),
     )
     if verdict is None:
-        return [made, Requirement("What intruders find is measured.", met=False)]
+        return [made, Requirement(Phrase("What intruders find is measured."), met=False)]
     rows = [
         Requirement(
-            "The %s is below the limits, or accepted.",
+            Phrase("The {who} is below the limits, or accepted.", who=WHO[row.intruder]),
             not row.stops,
-            f"{row.state.value}: {row.why}",
-            row.intruder,
+            Phrase("{state}: {why}", state=STATES[row.state], why=row.why),
             _answered_for(row),
             row.findings is not None,
         )
@@ -77,7 +73,7 @@ def requirements(status: Status) -> list[Requirement]:
     ]
     linkage = [] if verdict.linkage is None else [
         Requirement(
-            "The quality of the linkage is measured, or accepted.",
+            Phrase("The quality of the linkage is measured, or accepted."),
             verdict.linkage.state is not State.NOT_MEASURED,
             str(verdict.linkage),
             row=LINKAGE,
@@ -85,13 +81,13 @@ def requirements(status: Status) -> list[Requirement]:
     ]  # fmt: skip
     if verdict.evidence:
         beaten = any(each.beaten and each.own for each in verdict.evidence)
-        attacked = Requirement("No attack found more than was predicted.", not beaten)
+        attacked = Requirement(Phrase("No attack found more than was predicted."), not beaten)
     else:
         # One that had nothing to try leaves no evidence.
         ran = any(stage.name == ATTACK and stage.state is Stands.DONE for stage in status.stages)
         asked = status.place.project.attack is not None
-        attacked = Requirement("No attack had anything to guess.", met=True) if ran else (
-            Requirement("No attack was made.", not asked, "[attack] asks for it.")
+        attacked = Requirement(Phrase("No attack had anything to guess."), met=True) if ran else (
+            Requirement(Phrase("No attack was made."), not asked, Phrase("[attack] asks for it."))
         )  # fmt: skip
     return [made, *rows, *linkage, attacked]
 

@@ -17,6 +17,7 @@ from typing import Any
 from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Place
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.phrases import Phrase
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
 from sfumato.pipeline.project_model import InFile
 from sfumato.pipeline.project_text import PROJECT_FILE
@@ -28,7 +29,8 @@ from sfumato.review.review_session import OpenReview
 from sfumato.server.workbench.jobs import Jobs
 from sfumato.server.workbench.project_edits import ProjectEdits, WindowLock
 
-COUNTED, ROUGH, SAMPLE, ESTIMATE = "counted", "rough", "sample", "estimate"
+COUNTED, ROUGH = Phrase("counted"), Phrase("rough")
+SAMPLE, ESTIMATE = Phrase("sample"), Phrase("estimate")
 """What a figure is: of everything; of everything, by a quick search; of some records; a model's."""
 RECENT = 8
 """Projects that the start lists."""

@@ -124,7 +124,7 @@ def table(
         f"<tbody>{body}</tbody></table>"
     )
     if folded:
-        made = f"<details><summary>Numbers</summary><div class=scroll>{made}</div></details>"
+        made = f"<details><summary>{_('Numbers')}</summary><div class=scroll>{made}</div></details>"
     return mark_safe(made)  # noqa: S308 - each text is escaped
 
 

@@ -104,9 +104,7 @@ def required(bench: Bench, status: Status, record: str) -> dict[str, Any]:
     return {
         "record": record,
         "signature": signature(bench),
-        "requirements": [
-            (each, _(each.form) % (each.of or ()), each.more and _(each.more)) for each in asked
-        ],
+        "requirements": asked,
         "ready": all(each.met for each in asked),
         "a_year_on": a_year_on(),
         "grows": GROWS,
