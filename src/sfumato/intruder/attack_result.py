@@ -146,12 +146,8 @@ def found_in_file(
 ) -> Found:
     """What intruders find in a released file by its cells, whatever anybody promised.
 
-    Parameters
-    ----------
-    truth
-        Whose each record is; who is not in the register is somebody of their own.
-    itself
-        Whether the file is its own original: then its cells are all that is known.
+    Who is not in the register is somebody of their own. Of a file that is its own original, the
+    cells are all that is known.
     """
     owned = truth.owner >= 0
     people = np.where(owned, truth.owner, len(truth.released) + file.unit)

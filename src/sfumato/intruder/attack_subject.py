@@ -129,14 +129,9 @@ ROW, PERSON = "row", "person"
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The rows of a register, or of an original, and whose they are.
+    """The rows of a register, or of an original, and whose they are, shape (rows,).
 
-    Attributes
-    ----------
-    ids
-        Id of each person in order of appearance; row numbers where there is no person column.
-    person
-        Person of each row, shape (rows,).
+    Ids stand in order of appearance; they are row numbers where there is no person column.
     """
 
     ids: tuple[str, ...]

@@ -119,16 +119,8 @@ def distinct_sets(
 ) -> tuple[Ints, sparse.csr_array]:
     """Number the distinct sets of elements that owners have.
 
-    Parameters
-    ----------
-    owner, element
-        Pairs, each of shape (pairs,).
-
-    Returns
-    -------
-    tuple
-        The number of each owner's set, shape (owners,), in order of their first owners, and
-        what each set holds, shape (sets, elements).
+    Gives the number of each owner's set, shape (owners,), in order of their first owners, and what
+    each set holds, shape (sets, elements).
     """
     pairs = np.unique(owner.astype(np.int64) * elements + element)
     who, what = pairs // max(elements, 1), pairs % max(elements, 1)
@@ -308,17 +300,8 @@ def positions(
 ) -> tuple[Floats, Floats]:
     """Where classes and combinations of known values lie, in standard deviations.
 
-    What one side does not say is taken to be the average.
-
-    Parameters
-    ----------
-    pairs
-        The columns that show means, each with the same one of the register.
-
-    Returns
-    -------
-    tuple
-        Of shapes (classes, columns) and (combinations, columns).
+    By columns that show means, shapes (classes, columns) and (combinations, columns). What one side
+    does not say is taken to be the average.
     """
     classes, tuples = [], []
     for column, values in pairs:

@@ -72,14 +72,9 @@ def _part_of_day(time: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """A column as its distinct texts, in order of appearance.
+    """A column as its distinct texts, ``None`` for missing, in order of appearance.
 
-    Attributes
-    ----------
-    texts
-        The distinct texts; ``None`` for a missing value.
-    codes
-        The place of each row's text in ``texts``, shape (rows,).
+    Codes are by row.
     """
 
     texts: tuple[str | None, ...]
@@ -208,15 +203,9 @@ class KnownColumn:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What an intruder knows about the persons of a register.
+    """What an intruder knows about the persons of a register, numbered in order of appearance.
 
-    Attributes
-    ----------
-    person
-        Register person of each row, 0 to persons - 1 in order of appearance, shape (rows,).
-    counts
-        How many records each person has in the release, shape (persons,), where the intruder
-        knows that.
+    Where the numbers of records of the release are known they have shape (persons,).
     """
 
     persons: int

@@ -24,15 +24,7 @@ from sfumato.table.table_files import open_source
 
 @dataclass(frozen=True, eq=False)
 class ReadColumn:
-    """A quasi-identifier of the release: its distinct cells, and which record shows which.
-
-    Attributes
-    ----------
-    cells
-        The distinct cells.
-    codes
-        The place of each record's cell in ``cells``, shape (records,).
-    """
+    """A quasi-identifier of the release: its distinct cells, and which record shows which."""
 
     name: str
     cells: tuple[released_syntax.Cell, ...]
@@ -41,15 +33,7 @@ class ReadColumn:
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """Any other column of the release: its distinct texts, and which record shows which.
-
-    Attributes
-    ----------
-    texts
-        The distinct texts; ``None`` where there is none.
-    codes
-        The place of each record's text in ``texts``, shape (records,).
-    """
+    """Any other column of the release: its distinct texts, and which record shows which."""
 
     name: str
     texts: tuple[str | None, ...]
@@ -257,15 +241,7 @@ def _rows(text: str) -> list[list[str]]:
 def combined(columns: Sequence[Ints], rows: int) -> tuple[Ints, Ints]:
     """Number the combinations of codes in order of appearance; O(columns x rows log rows).
 
-    Parameters
-    ----------
-    columns
-        Codes from 0 on, each of shape (rows,).
-
-    Returns
-    -------
-    tuple
-        The number of each row's combination, shape (rows,), and the first row of each.
+    Gives the number of each row's combination, shape (rows,), and the first row of each.
     """
     codes = np.zeros(rows, dtype=np.int64)
     for column in columns:

@@ -70,14 +70,7 @@ def told_of(summary: ClassSummary, attribute: str, values: Any, otherwise: float
 def idr(class_of: Codes, classes: int, person: Codes) -> Floats:
     """Individual-record disclosure risk c_i / N_t of each record's person, shape (records,).
 
-    Paper 003, Section 7 (IDR); paper 000, Table 2.
-
-    Parameters
-    ----------
-    class_of
-        Class of each record in [0, classes), shape (records,).
-    person
-        Index of each record's person, from 0, shape (records,).
+    Paper 003, Section 7 (IDR); paper 000, Table 2. Classes and persons are as in `measure_classes`.
     """
     pair, pairs = group([class_of, person], [classes, int(person.max()) + 1])
     own = np.bincount(pair, minlength=pairs)[pair]

@@ -450,12 +450,7 @@ class ClassValue(NamedTuple):
 class Extreme(NamedTuple):
     """What a pass over a value of all classes finds.
 
-    Attributes
-    ----------
-    value
-        The lowest or highest value.
-    where
-        The first class that has it, at the row that stands for it.
+    That is the lowest or highest, and the first class that has it.
     """
 
     value: float

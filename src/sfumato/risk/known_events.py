@@ -408,12 +408,8 @@ class NumberOfEvents:
 class EventRisk:
     """What is found by whoever knows some of a person's events beside the quasi-identifiers.
 
-    Attributes
-    ----------
-    named
-        Whether the schema names them; else they are those that change within a person.
-    risks
-        By number of known events, drawn at random and the most telling ones.
+    Where the schema does not name events, they are those that change within a person. Risks are by
+    number of known events, drawn at random and the most telling ones.
     """
 
     columns: tuple[str, ...]
@@ -559,12 +555,7 @@ def with_ties(
 ) -> class_counts.Holders:
     """What sets of known events give away where some of them stand under one parent.
 
-    Parameters
-    ----------
-    persons, sets
-        As in `count_holders`.
-    ties
-        ``None`` where nothing shows that records belong together.
+    Without ties nothing shows that records belong together.
     """
     if ties is None or sets.shape[1] < 2:
         return told

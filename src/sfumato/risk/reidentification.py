@@ -61,15 +61,7 @@ def check_threshold(threshold: object) -> None:
 
 
 def size_values(unit: Unit, threshold: float) -> dict[str, ClassValue]:
-    """What `reidentification` reads of the classes.
-
-    Parameters
-    ----------
-    unit
-        What f_j counts of a class.
-    threshold
-        Risk above which a record counts as at risk, in (0, 1].
-    """
+    """What `reidentification` reads of the classes, of which f_j counts some unit."""
     size = attrgetter(unit)
 
     def at_risk(classes: ClassSummary) -> Counts:
@@ -167,17 +159,10 @@ COUNTING_VALUES = {
 
 
 def counting_risk(found: Mapping[str, Extreme], persons: int, threshold: float) -> CountingRisk:
-    """Risks for an intruder who knows numbers of records.
+    """Risks for an intruder who knows numbers of records, from `COUNTING_VALUES`.
 
-    In a raw file a person may have records in several classes; the number is that in the class,
-    and the person counts in each of them.
-
-    Parameters
-    ----------
-    found
-        What was found of `COUNTING_VALUES`.
-    threshold
-        Risk above which a record counts as at risk, in (0, 1].
+    In a raw file a person may have records in several classes; the number is that in the class, and
+    the person counts in each of them. A record is at risk above a threshold in (0, 1].
     """
     check_threshold(threshold)
     fewest = found["fewest sharing"]

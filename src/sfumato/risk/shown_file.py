@@ -114,12 +114,7 @@ class ShownFile:
 class Crowds:
     """Units, each a pseudonym in its class, by crowds in which they are not told apart.
 
-    Attributes
-    ----------
-    unit
-        Unit of each record; shape (records,).
-    crowd, person
-        Crowd and person of each unit; shape (units,).
+    The unit of each record has shape (records,), crowd and person of each unit (units,).
     """
 
     crowd: Codes

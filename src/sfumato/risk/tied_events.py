@@ -82,12 +82,7 @@ class Ties:
     def raised(self, persons: Codes, known: Codes, found: Floats) -> Floats:
         """Chances to be found where events of a set stand under one parent, if higher.
 
-        Parameters
-        ----------
-        persons
-            Person of each set, within its class; shape (sets,).
-        known
-            Labels that fit the known events, -1 for none; shape (sets, m).
+        Persons have shape (sets,), labels that fit the known events (sets, m), -1 for none.
         """
         highest = found
         for one in range(known.shape[1]):

@@ -36,15 +36,7 @@ def open_classified(
     progress: Progress = silent,
     **layout: Unpack[LayoutGiven],
 ) -> Table:
-    """Open a file that is to be released, where somebody has said what each of its columns is.
-
-    Parameters
-    ----------
-    data, schema
-        As in `open_table`.
-    progress
-        As in `open_table`.
-    """
+    """Open a file that is to be released, where somebody has said what each of its columns is."""
     check_schema(schema)
     if isinstance(data, Table):
         subject, names = "data", data.columns

@@ -65,14 +65,8 @@ def cleaned(
 ) -> Cleaned:
     """Read the cells of a column as a line of the recipe says.
 
-    Costs a pass over the cells, and the work on each distinct value.
-
-    Parameters
-    ----------
-    values
-        The cells, of any type that the door knows; dictionaries too.
-    line
-        What is to be done; no line that makes a column of others.
+    Costs a pass over the cells, and the work on each distinct value. Cells are of any type that the
+    door knows; the line makes no column of others.
     """
     # A null within a dictionary would be one of the distinct values: missing is what has no index.
     if not pa.types.is_dictionary(values.type) or values.dictionary.null_count:

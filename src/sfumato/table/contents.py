@@ -128,15 +128,7 @@ OF_A_PERSON = frozenset({
 
 @dataclass(frozen=True)
 class Held:
-    """What a column holds.
-
-    Attributes
-    ----------
-    confidence
-        How sure that is, from 0 to 1.
-    evidence
-        Why, without a value.
-    """
+    """What a column holds, how sure that is, from 0 to 1, and why, without a value."""
 
     content: Content
     confidence: float

@@ -34,12 +34,7 @@ class Alone(NamedTuple):
 class CountedColumns:
     """The columns of a file, ready to count the people who are alone with some of them.
 
-    Parameters
-    ----------
-    columns
-        The codes of each column, one per record, -1 for a missing value, which counts as a value.
-    person
-        The person of each record, numbered from 0; ``None`` where each record is a person.
+    Codes of -1, missing values, count as a value. Without persons each record is one.
     """
 
     def __init__(

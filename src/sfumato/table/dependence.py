@@ -216,12 +216,8 @@ def _mean_ranks(codes: Ints) -> Floats:
 def dependences(columns: Mapping[str, Ints], least: float = TELLS) -> Iterator[Dependence]:
     """The columns that tell another one, each pair both ways; O(columns² records log records).
 
-    Parameters
-    ----------
-    columns
-        Codes by name, -1 for missing, equally long; the first `LOOKED_AT` records are looked at.
-    least
-        Share from which a dependence is named.
+    Codes are equally long, -1 for missing; the first `LOOKED_AT` records are looked at. Shares
+    below ``least`` are not named.
     """
     looked_at = {name: codes[:LOOKED_AT] for name, codes in columns.items()}
     varying = {name: each for name, each in looked_at.items() if each.max(initial=-1) > 0}
@@ -499,15 +495,7 @@ ORDER = "order"
 
 
 def order_figures(table: Table, class_of: Codes) -> tuple[ColumnFigures, ...]:
-    """What the order of the rows of a file gives away within classes; nothing where too little.
-
-    Parameters
-    ----------
-    table
-        The records, in the order in which they are released.
-    class_of
-        Class of each record, shape (records,).
-    """
+    """What the order of the rows of a file gives away within classes; nothing where too little."""
     columns = {each.name: each.codes for each in table.quasi_identifiers}
     told = order_tells(columns, class_of)
     most = max(told, key=told.__getitem__, default="")

@@ -69,15 +69,8 @@ def _is_header(rows: Sequence[bytes], delimiter: str | None) -> bool:
 def find_delimiter(head: bytes) -> str:
     """The delimiter that gives the most records as many cells as the header has.
 
-    Parameters
-    ----------
-    head
-        The first bytes of the file, in UTF-8; a character cut at the end is left out.
-
-    Returns
-    -------
-    str
-        One of ``,`` ``;`` tab ``|``; a comma when none of them stands in the header.
+    One of ``,`` ``;`` tab ``|``; a comma when none of them stands in the header. A character cut at
+    the end of the first bytes, in UTF-8, is left out.
     """
     text = _text(head)
     best, best_score = CANDIDATES[0], (0.0, 0)

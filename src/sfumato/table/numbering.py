@@ -376,12 +376,7 @@ BLOCK = 1 << 16
 class RawColumn:
     """A column as codes into its distinct values, before their meaning is settled.
 
-    Attributes
-    ----------
-    codes
-        One code per record: the index of its value, or `MISSING`.
-    given
-        The distinct values that occur, without null, in order of first appearance.
+    Values stand in order of first appearance, without null, which is `MISSING`.
     """
 
     name: str

@@ -196,15 +196,7 @@ def by_published(
 ) -> Iterator[tuple[Hidden, tuple[str, ...], str, Floats]]:
     """Formulas that hold, each solved for what the release hides.
 
-    Parameters
-    ----------
-    shown, hidden
-        The columns that a release shows and hides, those of two values among them.
-
-    Yields
-    ------
-    tuple
-        What is foretold, by which shown columns, by which formula, and its value for each person.
+    Gives what is foretold, by which shown columns, by which formula, and its value for each person.
     """
     every = [*shown, *hidden]
     if not every:

@@ -323,15 +323,10 @@ def printed(values: pa.Array) -> list[str]:
 
 
 def mean_missing(values: pa.Array, texts: Sequence[str]) -> Bools:
-    """Which values mean that there is none.
+    """Which values, of one type and without null, mean that there is none.
 
-    Parameters
-    ----------
-    values
-        Values of one type, without null.
-    texts
-        Texts that mean missing, beside the empty text, spaces alone and NaN. Numbers are
-        compared by value, everything else as it prints.
+    Texts mean missing beside the empty text, spaces alone and NaN. Numbers are compared by value,
+    everything else as it prints.
     """
     kind = values.type
     if sources.is_text(kind):

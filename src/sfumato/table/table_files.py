@@ -268,15 +268,8 @@ MOSTLY = 0.9
 class CheckedText(io.RawIOBase):
     """A stream of bytes that are UTF-8 without a zero byte; byte-order mark left out.
 
-    Empty lines before the first text are left out, the last line always ends, and ``end``
-    follows it.
-
-    Parameters
-    ----------
-    file
-        The file, opened for bytes.
-    end
-        Bytes to give after the file's own.
+    Empty lines before the first text are left out, the last line always ends, and ``end`` follows
+    it.
     """
 
     def __init__(self, file: IO[bytes], subject: str, end: bytes = b"", lines: int = 0) -> None:
@@ -625,15 +618,7 @@ def opened_where_needed(data: object, layout: LayoutGiven) -> object:
 
 
 def check_layout(given: Layout, fitting: Collection[str], kind: str) -> None:
-    """Refuse what is said of the layout of a table that has none such.
-
-    Parameters
-    ----------
-    fitting
-        What may be.
-    kind
-        What the table is, as the error calls it.
-    """
+    """Refuse what is said of the layout of a kind of table that has none such."""
     for name in layout_of(given):
         if name not in fitting:
             of = "Excel workbooks" if name == "sheet" else "CSV files"

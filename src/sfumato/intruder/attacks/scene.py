@@ -115,15 +115,7 @@ class Scene(Held):
         own: MatchDistribution | None = None,
         **speaks: Any,
     ) -> Staged:
-        """How an identification went, as `judge_identification` judges it.
-
-        Parameters
-        ----------
-        surest, targeted, own
-            As `judge_identification` takes them.
-        speaks
-            Of `Speaks` what does not follow from these.
-        """
+        """How an identification went, as `judge_identification` judges it, which takes the same."""
         outcome = judgements.judge_identification(
             guesses,
             self.truth,

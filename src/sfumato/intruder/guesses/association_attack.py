@@ -334,12 +334,8 @@ def _narrowed(
 class Refined:
     """What the attack by associations ends with.
 
-    Attributes
-    ----------
-    candidates
-        Who fits them; a class that the refinement leaves nobody counts unrefined.
-    associations
-        The associations, surest first; cells are those of the earlier release.
+    A class that the refinement leaves nobody counts unrefined. Associations are given surest first;
+    their cells are those of the earlier release.
     """
 
     guesses: Identification

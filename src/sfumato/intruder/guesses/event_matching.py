@@ -24,15 +24,10 @@ from sfumato.intruder.reading import ReleasedFile, TextColumn
 
 @dataclass(frozen=True, eq=False)
 class EventValues:
-    """What one column says of the events that an intruder may be told of.
+    """What one column says of the events that an intruder may be told of; shape (values,) each.
 
-    Attributes
-    ----------
-    alike
-        Number of the values that the intruder cannot tell apart, shape (values,); each its own
-        where they are known exactly.
-    off
-        How far off a known number or date may be, shape (values,).
+    Values that the intruder cannot tell apart have one number; ``off`` is how far off a number or
+    date may be.
     """
 
     column: KnownColumn
@@ -45,12 +40,7 @@ class EventValues:
 class PersonEvents:
     """The events of the persons of the original, of which the intruder is told some.
 
-    Attributes
-    ----------
-    person
-        Register person of each row, shape (rows,).
-    wrong
-        Share of the events that are somebody else's where they are told.
+    A share of those told are somebody else's.
     """
 
     person: Ints

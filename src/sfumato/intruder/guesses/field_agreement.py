@@ -270,16 +270,10 @@ def register_table(columns: Sequence[Levels], rows: Ints) -> pa.Table:
 
 
 def comparison(number: int, m: Floats, u: Floats) -> dict[str, Any]:
-    """The comparison of a quasi-identifier: inside the cell, just outside it, far from it.
+    """The comparison of a quasi-identifier.
 
-    Each level takes its u from the cell, as Splink takes term frequencies.
-
-    Parameters
-    ----------
-    m
-        m of each level, shape (3,).
-    u
-        u of each level over all cells, shape (3,).
+    Its levels are inside the cell, just outside it, far from it. m and u of each level have shape
+    (3,). Each level takes its u from the cell, as Splink takes term frequencies.
     """
     value = f'"{field_name(number, VALUE)}_r"'
     low, high, near_low, near_high, members, near = (
@@ -382,18 +376,7 @@ class Scorer:
                     self._table(f"tf{number}_{level.name}", table)
 
     def weights(self, of_class: Ints, of_row: Ints, m: Floats) -> Floats:
-        """The match weight of each pair without the prior, in bits.
-
-        Parameters
-        ----------
-        m
-            m of each column and level, shape (columns, 3).
-
-        Raises
-        ------
-        SfumatoError
-            If it fails.
-        """
+        """The match weight of each pair without the prior, in bits; m has shape (columns, 3)."""
         with quiet("score the pairs"):
             linker = self._linker(m)
             self._connection.register(

@@ -34,17 +34,8 @@ def ladder(
 ) -> list[list[str | None]] | None:
     """What each known value is shown as, level by level, the value itself first and ``*`` last.
 
-    A missing value is missing at every level but the last.
-
-    Parameters
-    ----------
-    published
-        Its published hierarchy, where that is another.
-
-    Returns
-    -------
-    list or None
-        Labels by level and value; ``None`` where a value has no place in the hierarchy.
+    A missing value is missing at every level but the last. ``None`` where a value has no place in
+    the hierarchy.
     """
     spec = published or quasi.hierarchy
     texts = known.texts

@@ -69,15 +69,7 @@ def alike(owner: Ints, item: Ints, owners: int) -> Alike:
 
 
 def spread(values: Ints, groups: Ints, start: Ints) -> tuple[Ints, Ints]:
-    """Each value's groups: the place of the value, repeated, and the groups beside it.
-
-    Parameters
-    ----------
-    values
-        Items, shape (n,).
-    groups, start
-        As `Alike.groups_of_items` gives them.
-    """
+    """Each value's groups: the place of the value, repeated, and the groups beside it."""
     counts = start[values + 1] - start[values]
     place = np.repeat(np.arange(len(values)), counts)
     within = np.arange(len(place)) - np.repeat(_starts(counts)[:-1], counts)
@@ -139,14 +131,8 @@ class Shared:
     def chances(self, weight: Floats, *, steps: int = STEPS) -> Floats:
         """Probability that a released person is one certain person of the register, per pair.
 
-        Each round takes O(pairs). The factors found stay for the next call.
-
-        Parameters
-        ----------
-        weight
-            Match weight of each pair in bits, without the prior.
-        steps
-            Rounds, at most.
+        Match weights are in bits, without the prior. Each round takes O(pairs). The factors found
+        stay for the next call.
         """
         if not len(weight):
             return weight

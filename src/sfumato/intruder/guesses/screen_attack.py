@@ -66,14 +66,9 @@ class ShownAttribute:
 
 @dataclass(frozen=True, eq=False)
 class ShownRows:
-    """What screens showed.
+    """What screens showed: distinct states of rows, and that of each, shape (rows,).
 
-    Attributes
-    ----------
-    states
-        The distinct states of a row: a cell for each attribute, ``None`` where nothing showed.
-    state
-        The state of each row, shape (rows,).
+    A state has a cell for each attribute, ``None`` where nothing showed.
     """
 
     rows: tuple[str, ...]

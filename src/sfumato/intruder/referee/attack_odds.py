@@ -51,15 +51,9 @@ def by_distribution(
 
 
 def success(right: int, attempts: int, hits: MatchDistribution | None = None) -> Measure:
-    """Realised success with the interval that fits.
+    """Realised success with the interval that fits; 0 without guesses.
 
-    Parameters
-    ----------
-    attempts
-        Guesses; success is 0 without any.
-    hits
-        Distribution of the attack's own hits, where it is known; the guesses count as
-        independent without.
+    Without the distribution of the attack's own hits the guesses count as independent.
     """
     value = right / attempts if attempts else 0.0
     if hits is not None and attempts:
@@ -319,14 +313,7 @@ class CalibrationBin:
 def calibration(chance: Floats, right: Bools) -> tuple[CalibrationBin, ...]:
     """Guesses grouped by the intruder's own chance, the realised share beside it.
 
-    Groups without a guess are left out.
-
-    Parameters
-    ----------
-    chance
-        The intruder's chance of each guess, shape (guesses,).
-    right
-        Whether it is right, shape (guesses,).
+    Groups without a guess are left out. Both have shape (guesses,).
     """
     place = np.clip(np.searchsorted(EDGES, chance, side="left"), 1, len(EDGES) - 1)
     found = []

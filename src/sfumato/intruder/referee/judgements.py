@@ -93,13 +93,8 @@ def owned(owner: Ints, persons: int, values: Mapping[str, PersonValues] | None =
 def owned_by_row(source_rows: Ints, register_person: Ints, persons: int) -> Truth:
     """The truth where the register is the original, or has its rows in the same order.
 
-    Parameters
-    ----------
-    source_rows
-        Row of the original (from 0) of each released record, shape (records,); ``arange`` where
-        the release keeps the order.
-    register_person
-        Register person of each row, shape (rows,).
+    The row of the original (from 0) of each released record has shape (records,): ``arange`` where
+    the release keeps the order.
     """
     rows = np.asarray(source_rows, dtype=np.int64)
     if rows.size and not (rows.min() >= 0 and rows.max() < len(register_person)):

@@ -105,16 +105,8 @@ def weighted_classes(table: SparkTable) -> DataFrame:
 def of_near_weight(classes: DataFrame) -> DataFrame:
     """Classes of one size taken together where their mean weights are nearly the same.
 
-    Parameters
-    ----------
-    classes
-        What `weighted_classes` gave.
-
-    Returns
-    -------
-    DataFrame
-        As there, without keys; one row for `TIMES` classes: `RECORDS` of all of them, and the
-        mean of `WEIGHTED`.
+    They are those of `weighted_classes` without keys; one row for `TIMES` classes: `RECORDS` of all
+    of them, and the mean of `WEIGHTED`.
     """
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     # Weights within a thousandth are one: strata are wider, and far fewer rows come here.

@@ -35,15 +35,7 @@ PRIOR_SHAPE = (1.0, 0.3)
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Combinations of ranges and sets: how many persons lie in each.
-
-    Attributes
-    ----------
-    chosen
-        Persons of the part of the sample by which the boxes were chosen; shape (boxes,).
-    shares
-        Share of the model's persons.
-    """
+    """Boxes of ranges and sets: how many persons chose each, shape (boxes,), and by the model."""
 
     chosen: Ints
     others: Ints
@@ -397,15 +389,7 @@ class ModelPrices:
     gathered: float = 1.0
 
     def matches(self, persons: Ints, drawn: Ints) -> Floats:
-        """f_j·E[1/F_j] of each class times the allowance, at most 1.
-
-        Parameters
-        ----------
-        persons
-            f_j, shape (classes,).
-        drawn
-            Persons drawn from the model who lie in the class, shape (classes,).
-        """
+        """f_j·E[1/F_j] of each class times the allowance, at most 1; shape (classes,)."""
         found = persons * self.dispersion.inverse_sizes(persons, self._shares(drawn), self.sample)
         return np.minimum(found * self.allowance, 1.0)
 

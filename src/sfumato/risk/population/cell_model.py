@@ -55,12 +55,7 @@ class Density(Protocol):
 class CellModel:
     """The cells of a population: those of the sample come again, and others follow models.
 
-    Attributes
-    ----------
-    weights
-        Weight of each model; they sum to 1.
-    founders
-        Persons of each cell to whom the models are fitted; see `founders`.
+    The weights of the models sum to 1; `founders` are the persons to whom they are fitted.
     """
 
     discount: Discount

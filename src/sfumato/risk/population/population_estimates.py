@@ -186,14 +186,9 @@ def _weights(
 
 
 def estimator_named(name: str, between: float = 1.0) -> estimator_protocol.Estimator:
-    """The estimator of that name.
+    """The estimator of that name, of `ESTIMATORS` or another package.
 
-    Parameters
-    ----------
-    name
-        One of `ESTIMATORS`, or of another package.
-    between
-        How much of the sampling weights goes with the classes; see `Weighted`.
+    ``between`` is how much of the sampling weights goes with the classes; see `Weighted`.
     """
     estimator_protocol.check_estimator(name)
     if name not in estimator_protocol.ESTIMATORS and (added := extension("estimator", name)):

@@ -42,15 +42,8 @@ def check_on_subsamples(
 ) -> SubsampleCheck | None:
     """Take the sample for the population of its own subsamples, and compare.
 
-    Parameters
-    ----------
-    sample
-        The classes; fewer persons than the population.
-
-    Returns
-    -------
-    SubsampleCheck or None
-        ``None`` where subsamples would have under `FEWEST` persons.
+    It has fewer persons than the population; ``None`` where subsamples would have under `FEWEST` of
+    them.
     """
     # At the sample's own fraction, so that the estimator
     # has as far to go as from sample to population.

@@ -55,14 +55,9 @@ class Mixture:
 
 
 def shares_of_sizes(sizes: Ints, log_rates: Floats, weights: Floats) -> Floats:
-    """Share of the classes that a sample shows which have each size; shape (sizes,).
+    """Share of the classes that a sample shows which have each size, 1 or more; shape (sizes,).
 
-    Parameters
-    ----------
-    sizes
-        At least 1, shape (sizes,).
-    log_rates, weights
-        Of a `Mixture`.
+    Rates and weights are of a `Mixture`.
     """
     rates = np.exp(log_rates)
     log = sizes[:, None] * log_rates - rates - gammaln(sizes + 1.0)[:, None]
