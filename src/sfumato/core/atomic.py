@@ -164,7 +164,7 @@ def _remove_folder(path: Path) -> None:
 
 def leftovers(folder: Path) -> list[Path]:
     """The files of a folder that a writer left there that was killed."""
-    return [each for each in folder.iterdir() if each.is_file() and _LEFT.fullmatch(each.name)]
+    return [path for path in folder.iterdir() if path.is_file() and _LEFT.fullmatch(path.name)]
 
 
 def not_whole(path: Path, error: OSError) -> InputError:

@@ -366,7 +366,7 @@ def word_of(value: Enum) -> str:
 
 def declared(*declarations: Any, only: Collection[str] = ()) -> tuple[Declared, ...]:
     """The declared fields of dataclasses or pydantic models, in order; of some keys, or all."""
-    every = (each for kind in declarations for each in _declared(kind))
+    every = (declared_field for kind in declarations for declared_field in _declared(kind))
     return tuple(each for each in every if not only or each.key in only)
 
 
@@ -393,12 +393,14 @@ def _declared(declaration: Any) -> tuple[Declared, ...]:
 def _defaults(declaration: Any) -> dict[str, Any]:
     if is_dataclass(declaration):
         return {
-            each.name: each.default if each.default_factory is MISSING else each.default_factory()
-            for each in fields(declaration)
+            field.name: field.default
+            if field.default_factory is MISSING
+            else field.default_factory()
+            for field in fields(declaration)
         }
     return {
-        name: REQUIRED if each.is_required() else each.default
-        for name, each in declaration.model_fields.items()
+        name: REQUIRED if model_field.is_required() else model_field.default
+        for name, model_field in declaration.model_fields.items()
     }
 
 
@@ -429,7 +431,7 @@ def fields_of(value: object, names: str) -> dict[str, Any]:
 
 def plain_fields(value: object, names: str) -> dict[str, Any]:
     """The same as JSON has them: lists for tuples, words for enumerations, what has ``to_json``."""
-    return {name: _plain_value(each) for name, each in fields_of(value, names).items()}
+    return {name: _plain_value(field) for name, field in fields_of(value, names).items()}
 
 
 def _plain_value(value: Any) -> Any:
@@ -453,15 +455,15 @@ def keywords(*declarations: type) -> Callable[[_Verb], _Verb]:
         options = declared(*declarations)
         added = [
             inspect.Parameter(
-                each.name,
+                option.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=each.usual,
-                annotation=each.annotation,
+                default=option.usual,
+                annotation=option.annotation,
             )
-            for each in options
+            for option in options
         ]
         verb.__signature__ = given.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-        entries = "\n".join(f"{each.name}\n{_indented(each.words)}" for each in options)
+        entries = "\n".join(f"{option.name}\n{_indented(option.words)}" for option in options)
         text = inspect.cleandoc(verb.__doc__ or "")
         # Parameters stand before these sections in numpy's form of docstrings.
         after = next(each for each in ("Returns", "Raises") if f"\n\n{each}\n" in text)
@@ -548,7 +550,7 @@ Sheet = Annotated[
 
 def names_in(option: str, words: Sequence[str]) -> tuple[str, ...]:
     """Names of an option that takes several, with commas between or one by one."""
-    found = tuple(name.strip() for each in words for name in each.split(","))
+    found = tuple(name.strip() for word in words for name in word.split(","))
     if not all(found):
         raise InputError(f"option {option}", "must name every column", found="an empty name")
     return found
@@ -628,8 +630,8 @@ def by_name(option: str, words: Sequence[str]) -> dict[str, Path]:
 def named_words(option: str, words: Sequence[str]) -> dict[str, str]:
     """What an option that is given as NAME=FILE says by name, as texts."""
     found: dict[str, str] = {}
-    for each in words:
-        name, _, file = each.partition("=")
+    for word in words:
+        name, _, file = word.partition("=")
         if not (name and file) or name in found:
             raise InputError(
                 f"option {option}",

@@ -33,8 +33,8 @@ def styled_table(
     """A table whose first cell of each row is its heading."""
     aligned = [_RIGHT_ALIGNED if index in numbers else _LEFT_ALIGNED for index in range(len(heads))]
     head = "".join(
-        f'<th scope="col" {how}>{escape(each)}</th>'
-        for each, how in zip(heads, aligned, strict=True)
+        f'<th scope="col" {how}>{escape(head)}</th>'
+        for head, how in zip(heads, aligned, strict=True)
     )
     lines = []
     for place, row in enumerate(rows):

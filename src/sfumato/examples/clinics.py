@@ -275,7 +275,10 @@ def draw_visits(people: People, rng: np.random.Generator) -> Visits:
     person, day, clinic = _calendar(people, rng)
     age = ((day - people.birth[person]) / DAYS_PER_YEAR).astype(np.int16)
     most = max(map(len, DEPARTMENTS))
-    shares = [[share for _, share, _ in one] + [0.0] * (most - len(one)) for one in DEPARTMENTS]
+    shares = [
+        [share for _, share, _ in department] + [0.0] * (most - len(department))
+        for department in DEPARTMENTS
+    ]
     return Visits(
         person=person,
         day=day,

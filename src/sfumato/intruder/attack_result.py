@@ -76,7 +76,7 @@ class Claims:
         """Plain values."""
         return {
             "made_by": "the release" if self.own else "measured on the released file",
-            "measures": {name: each.to_json() for name, each in self.measures.items()},
+            "measures": {name: measure.to_json() for name, measure in self.measures.items()},
         }
 
 
@@ -116,10 +116,10 @@ def claims_of_file(
         columns[PERSON] = pa.array(file.person)
     names = {f"{SENSITIVE}{place}": column for place, column in enumerate(file.sensitive)}
     columns |= {name: _codes(column) for name, column in names.items()}
-    homes = [each for each in file.others if each.name == household]
+    homes = [column for column in file.others if column.name == household]
     if homes:
         columns[HOUSEHOLD] = _codes(homes[0])
-    others = [each for each in file.others if each.name in events]
+    others = [column for column in file.others if column.name in events]
     silent = {f"{EVENT}{place}": _codes(column) for place, column in enumerate(others)}
     told = [name for name, column in names.items() if column.name in events]
     schema = Schema(
@@ -156,7 +156,10 @@ def found_in_file(
     if itself:
         known = [column.codes for column in file.quasi_identifiers]
     else:
-        known = [np.where(owned, each.codes[row], MISSING) for each in exact.quasi_identifiers]
+        known = [
+            np.where(owned, identifier.codes[row], MISSING)
+            for identifier in exact.quasi_identifiers
+        ]
     names = {schema.person, schema.household}
     shown = [*file.sensitive, *(each for each in file.others if each.name not in names)]
     return measured(
@@ -165,7 +168,7 @@ def found_in_file(
             file.class_of.astype(np.int32),
             # What is no text tells nothing, as in a table.
             {each.name: FurtherColumn(each.told.astype(np.int32)) for each in shown},
-            tuple(each.name for each in file.sensitive),
+            tuple(attribute.name for attribute in file.sensitive),
             tuple(name for name in schema.events if name in {each.name for each in shown}),
             tuple(codes.astype(np.int32) for codes in known),
             file.unit.astype(np.int32),
@@ -203,7 +206,7 @@ def _measures(risk: Risk, names: Mapping[str, str] | None = None) -> dict[str, M
         shown = column if names is None else names[column]
         for measure in (of_column.max_gsar, of_column.avg_gsar):
             measures[f"{measure.name}:{shown}"] = measure
-    return {name: replace(each, where=None) for name, each in measures.items()}
+    return {name: replace(measure, where=None) for name, measure in measures.items()}
 
 
 HEAD = ("row", "attack", "right", "success", "predicted", "at most", "random", "control", "")
@@ -288,7 +291,7 @@ class Attack:
 
     def rows(self) -> list[tuple[str, ...]]:
         """The lines of a table below `HEAD`: texts, row by row of the verdict."""
-        order = [*([] if self.verdict is None else [each.intruder for each in self.verdict.rows])]
+        order = [*([] if self.verdict is None else [row.intruder for row in self.verdict.rows])]
         place = [*order, REVIEW].index
         every = sorted(self.outcomes, key=lambda each: (place(each.intruder), each.rank))
         return [

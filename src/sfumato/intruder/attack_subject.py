@@ -198,9 +198,9 @@ def by_source_rows(
 def _of_others(truth: judgements.Truth, register: People) -> judgements.Truth:
     """The truth with the sensitive values of those outside the release."""
     values = {}
-    for name, held in register.values.items():
-        outside = ~truth.released[held.person]
-        values[name] = replace(held, person=held.person[outside], codes=held.codes[outside])
+    for name, value in register.values.items():
+        outside = ~truth.released[value.person]
+        values[name] = replace(value, person=value.person[outside], codes=value.codes[outside])
     return replace(truth, values=values)
 
 
@@ -396,7 +396,7 @@ def _itself(shown: Any, given: Given) -> Held:
     # Numbers of classes have no order: without numbers they are compared as words.
     nowhere = np.full(file.classes, np.nan)
     # Of itself a file knows every column: that one finds people is a finding of identifiers alone.
-    direct = [other for other in file.others if other.name in schema.direct_identifiers]
+    direct = [column for column in file.others if column.name in schema.direct_identifiers]
     knowledge = Knowledge(
         persons=file.persons,
         person=file.unit,
@@ -456,7 +456,7 @@ def _by_kept_ids(
 ) -> judgements.Truth | None:
     """The truth of a file that kept the ids of its persons."""
     # Pseudonyms may look like ids: they are the register's only if all of them are in it.
-    ids = next((other for other in file.others if other.name == schema.person), None)
+    ids = next((column for column in file.others if column.name == schema.person), None)
     if ids is None or not register.named or not set(ids.texts) <= set(register.ids):
         return None
     return judgements.owned_by_id(

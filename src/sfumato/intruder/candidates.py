@@ -620,7 +620,11 @@ def find_candidates(
 def _shared(file: ReleasedFile, knowledge: Knowledge) -> list[Pair]:
     """The quasi-identifiers that the release shows and the intruder knows."""
     known = {column.name: column for column in knowledge.quasi_identifiers}
-    pairs = [(shown, known[shown.name]) for shown in file.quasi_identifiers if shown.name in known]
+    pairs = [
+        (identifier, known[identifier.name])
+        for identifier in file.quasi_identifiers
+        if identifier.name in known
+    ]
     if not pairs:
         raise InputError(
             "the intruder",

@@ -140,11 +140,11 @@ def _distinct(column: pa.ChunkedArray, absent: _Missing) -> Texts:
     used, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     places: dict[str | None, int] = {}
     place_of = np.empty(len(used), dtype=np.int64)
-    for each in np.argsort(first).tolist():
-        text = values[used[each]] if used[each] >= 0 else None
+    for place in np.argsort(first).tolist():
+        text = values[used[place]] if used[place] >= 0 else None
         if text is not None and absent(text, typed=typed):
             text = None
-        place_of[each] = places.setdefault(text, len(places))
+        place_of[place] = places.setdefault(text, len(places))
     return Texts(tuple(places), place_of[inverse.reshape(-1)])
 
 

@@ -100,7 +100,10 @@ class ReleasedFile:
         def of(columns: tuple[TextColumn, ...]) -> tuple[TextColumn, ...]:
             return tuple(replace(column, codes=column.codes[rows]) for column in columns)
 
-        shown = tuple(replace(each, codes=each.codes[rows]) for each in self.quasi_identifiers)
+        shown = tuple(
+            replace(identifier, codes=identifier.codes[rows])
+            for identifier in self.quasi_identifiers
+        )
         class_of, first_row = combined([column.codes for column in shown], len(rows))
         person, persons = self.person, len(rows)
         if person is not None:
@@ -319,7 +322,9 @@ def read_release(
         first_row=first_row,
         sensitive=_texts_of([name for name in schema.sensitive if name in texts], texts),
         others=others,
-        names=next((each for each in others if each.name == schema.person), None),
+        names=next(
+            (text_column for text_column in others if text_column.name == schema.person), None
+        ),
     )
 
 

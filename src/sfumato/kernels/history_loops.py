@@ -281,10 +281,10 @@ def unit_risks(
     in_threads(
         [
             partial(
-                loops.over(each).risks,
-                *(each.start, each.stop, rung, own, nothing, learned, risks),
+                loops.over(part).risks,
+                *(part.start, part.stop, rung, own, nothing, learned, risks),
             )
-            for each in _parts(events)
+            for part in _parts(events)
         ]
     )
     return risks

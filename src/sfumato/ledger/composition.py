@@ -170,14 +170,14 @@ class Handed:
         """The release where the candidates for a person are those of its cell, shape (persons,)."""
         distinct, number, persons = np.unique(cell, return_inverse=True, return_counts=True)
         alike = []
-        for each in self.sensitive:
-            pairs = cell.astype(np.uint64) << np.uint64(32) | each.digests.astype(np.uint64)
+        for attribute in self.sensitive:
+            pairs = cell.astype(np.uint64) << np.uint64(32) | attribute.digests.astype(np.uint64)
             _, of, counts = np.unique(pairs, return_inverse=True, return_counts=True)
             same, most = counts[of].astype(np.float64), np.zeros(len(distinct))
             np.maximum.at(most, number, same)
             # As many are right as show it, whoever of them is meant.
             right = most[number] / persons[number]
-            alike.append(_Alike.of(each, same, right, slice(None)))
+            alike.append(_Alike.of(attribute, same, right, slice(None)))
         unkept: Unkept = ()
         if self.promises and len(cell):
             of_person = self.sketch.of_person
@@ -206,7 +206,7 @@ class Handed:
 
     def told(self, values: Mapping[str, Codes]) -> dict[str, Bools]:
         """Of several tables, the records with a value: those of its table, or fewer."""
-        return {name: own >= 0 for name, own in values.items() if self.of_tables}
+        return {name: value >= 0 for name, value in values.items() if self.of_tables}
 
     @property
     def sensitive(self) -> list[SketchColumn]:
@@ -397,7 +397,7 @@ def _told(handed: Handed, exposed: Sequence[SketchColumn]) -> Handed:
     if not exposed:
         return handed
     sketch = handed.sketch
-    digests = joined_digests([each.digests for each in exposed])
+    digests = joined_digests([column.digests for column in exposed])
     _, shown = np.unique(digests, return_inverse=True)
     keys = sketch.classes.astype(np.int64) * (int(shown.max(initial=0)) + 1) + shown
     _, classes = np.unique(keys, return_inverse=True)
@@ -522,7 +522,7 @@ def _fitting(handed: Handed, cell: Ints, fits: Sequence[Fit]) -> Measured:
 
     Somebody fits a class where somebody in that class shows the same.
     """
-    shown = [each.digests.astype(np.int64) for each in handed.sensitive]
+    shown = [attribute.digests.astype(np.int64) for attribute in handed.sensitive]
     told = Candidates.of(cell, fits, shown).counted(shown)
     looked_at = drawn(len(cell))
     alike = [

@@ -257,15 +257,15 @@ class Candidates:
             one = self.order[self.begins[candidate]]
             changed = np.flatnonzero(own[part] == 0)
             of, many = np.append(target, changed), np.append(weight, np.ones(len(changed)))
-            for found, guessed, shown in zip(same, guesses, digests, strict=True):
-                mine = shown[rows[part]]
-                alike = weight * (shown[one] == mine[target])
+            for found, guessed, digest in zip(same, guesses, digests, strict=True):
+                mine = digest[rows[part]]
+                alike = weight * (digest[one] == mine[target])
                 found[part] += np.bincount(target, weights=alike, minlength=number)
-                guessed[part] = _right(of, np.append(shown[one], mine[changed]), many, mine)
+                guessed[part] = _right(of, np.append(digest[one], mine[changed]), many, mine)
         back = back.ravel()
         hit = float(persons @ hits) / max(len(looked_at), 1)
         return Fitting(
-            counts[back], [each[back] for each in same], [each[back] for each in guesses], hit
+            counts[back], [each[back] for each in same], [guess[back] for guess in guesses], hit
         )
 
     def sets(self) -> Iterator[tuple[Ints, Ints, Ints]]:

@@ -283,7 +283,7 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[tuple[int, int]]
                 mine, theirs = joined.first, joined.second
             _join(persons_of, there[mine], here[theirs], count)
     every, places = np.unique(np.concatenate([*persons_of.values(), _NOBODY]), return_inverse=True)
-    ends = np.cumsum([len(each) for each in persons_of.values()])
+    ends = np.cumsum([len(person) for person in persons_of.values()])
     of_release = dict(zip(persons_of, np.split(places.astype(np.int64), ends), strict=False))
     by_looks = [
         (one, other)

@@ -159,7 +159,7 @@ class ReleaseLedger(Ledger):
         beyond: dict[str, object] = {
             "together": measured.to_findings(),
             "verdict": release.verdict.to_json(),
-            "accepted": [each.to_json() for each in release.accepted],
+            "accepted": [acceptance.to_json() for acceptance in release.accepted],
         }
         if comparison.broken(terms):
             beyond["beyond"] = comparison.most
@@ -180,7 +180,7 @@ class ReleaseLedger(Ledger):
 
         A series of the same people that was begun anew counts, too.
         """
-        details = {each.number: self._detail(each.number) for each in self.remembered()}
+        details = {release.number: self._detail(release.number) for release in self.remembered()}
         chain, before_it = {""}, list[Remembered]()
         while before not in chain:
             own = [each for each in self.remembered() if each.output_sha256 == before]
@@ -188,9 +188,9 @@ class ReleaseLedger(Ledger):
             before = next((details[each.number].get("continues", "") for each in own), "")
         chain.discard("")
         others = [
-            self.sketch(each)
-            for each in self.may_hold(to)
-            if details[each.number].get("series") and each.output_sha256 not in chain
+            self.sketch(release)
+            for release in self.may_hold(to)
+            if details[release.number].get("series") and release.output_sha256 not in chain
         ]
         # Read only where they are compared: each month would take longer than the one before.
         kept = [each for each in before_it if each.kept_in] if others else []
@@ -520,7 +520,7 @@ class ReleaseLedger(Ledger):
         ]
 
     def _waived(self) -> list[str | int]:
-        return [each["waived"] for each in self.waivers()]
+        return [waiver["waived"] for waiver in self.waivers()]
 
     def forget(self, person: str, *, note: str, by: str) -> tuple[int, ...]:
         """Erase a person from the sketches of all releases.
@@ -652,9 +652,9 @@ def _is_again(first: sketches.Sketch, second: sketches.Sketch) -> bool:
     """Whether two sketches say the same of each of the same persons, pseudonyms aside."""
     one, other = (
         {
-            each.name: each.digests
-            for each in sketch.columns
-            if each.shown is not sketches.Shown.PSEUDONYM
+            column.name: column.digests
+            for column in sketch.columns
+            if column.shown is not sketches.Shown.PSEUDONYM
         }
         for sketch in (first, second)
     )

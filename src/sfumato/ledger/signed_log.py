@@ -57,12 +57,12 @@ class Log:
         """Refuse a ledger that its keys have seen further on, or that is another one."""
         anchor = self.anchor()
         anchor.check_other()
-        for kept in anchor.heads():
-            entry = self.entry(kept.number)
-            if entry is None or entry.digest != kept.digest:
+        for head in anchor.heads():
+            entry = self.entry(head.number)
+            if entry is None or entry.digest != head.digest:
                 raise InputError(
                     f"ledger {self.name}",
-                    f"must hold entry {kept.number}, as it did before",
+                    f"must hold entry {head.number}, as it did before",
                     found="none" if entry is None else "another one",
                     advice="it is an older copy, was cut off or rewritten: restore the last one; "
                     "who goes on with this one on purpose says so with 'sfumato ledger register'",

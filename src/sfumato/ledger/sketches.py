@@ -159,14 +159,16 @@ def sketch_of_parts(
 ) -> Sketch:
     """The sketch that an entry keeps, its columns as `Sketch.described` names them."""
     made = []
-    for place, said in enumerate(columns):
+    for place, column in enumerate(columns):
         digests = parts.get(f"digests {place}")
         if digests is None:
             digests = parts[f"values {place}"][parts[f"codes {place}"]]
         values = parts.get(f"of records {place}")
         values = None if values is None else values.astype(np.int64) - 1
         made.append(
-            SketchColumn(**{**said, "shown": Shown(said["shown"])}, digests=digests, values=values)
+            SketchColumn(
+                **{**column, "shown": Shown(column["shown"])}, digests=digests, values=values
+            )
         )
     raw = parts.get("persons")
     persons = None if raw is None else raw.reshape(-1).view(f"S{DIGEST_BYTES}")

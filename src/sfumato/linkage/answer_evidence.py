@@ -306,7 +306,7 @@ def weigh(
     most = max(_AT_ONCE // (draws * len(worlds.together)), 1)
     taught = np.isin(worlds.component, worlds.component[twice])
     teach, others = (
-        [_Block.of(own, verdicts, worlds, cell, cells) for own in _blocks(which, worlds, most)]
+        [_Block.of(block, verdicts, worlds, cell, cells) for block in _blocks(which, worlds, most)]
         for which in (taught, ~taught)
     )
     probability, evidence = np.zeros((2, len(verdicts)))
@@ -336,7 +336,7 @@ def weigh(
     # Nothing is learned from these, so that once is enough.
     turn(others, 1.0)
     rates = _rates(verdicts, names, kind, np.concatenate(kept or [error]))
-    mean = sum(each.value * each.answered for each in rates) / len(votes.verdict)
+    mean = sum(rate.value * rate.answered for rate in rates) / len(votes.verdict)
     return Weighed(probability, evidence, same, mean, rates)
 
 

@@ -131,7 +131,7 @@ def expect_pairs(
 
 def check_pairs(counted: Sequence[RulePairs], limit: int, *, about: bool) -> None:
     """Refuse more candidate pairs than are wanted, before any is scored."""
-    number = sum(each.pairs for each in counted)
+    number = sum(rule_pairs.pairs for rule_pairs in counted)
     # A sample may hold no pair of rules that make some: only an exact 0 is refused.
     if not number and not about:
         raise InputError(
@@ -252,10 +252,12 @@ def sessions_of_rules(
     Each rule has the number of pairs that it makes and none before it.
     """
     possible = [
-        Session(each.rule, float(each.pairs), _free(columns, rule_columns[each.rule]))
+        Session(
+            rule_pairs.rule, float(rule_pairs.pairs), _free(columns, rule_columns[rule_pairs.rule])
+        )
         # The fewest pairs first: a strict rule has the largest share of matches.
-        for each in sorted(counted, key=lambda counted: counted.pairs)
-        if each.pairs >= FEWEST_PAIRS
+        for rule_pairs in sorted(counted, key=lambda counted: counted.pairs)
+        if rule_pairs.pairs >= FEWEST_PAIRS
     ]
     return _enough(possible, columns)
 
@@ -305,7 +307,7 @@ def sessions_of_columns(
 
 
 def _free(columns: Mapping[str, frozenset[str]], used: set[str]) -> frozenset[str]:
-    return frozenset(name for name, own in columns.items() if not own & used)
+    return frozenset(name for name, column in columns.items() if not column & used)
 
 
 def _enough(possible: Sequence[Session], columns: Mapping[str, frozenset[str]]) -> list[Session]:

@@ -117,7 +117,11 @@ def chance_agreement(
     )
     # Only pairs that would be compared: across sources, or else of any two records.
     own = "source_number" if spec.mode is Mode.LINK_ONLY else UNIQUE_ID
-    kinds = {each.name: each.kind for c in spec.columns.items() for each in comparisons_of(*c)}
+    kinds = {
+        comparison.name: comparison.kind
+        for c in spec.columns.items()
+        for comparison in comparisons_of(*c)
+    }
     compared = settings_from(spec)["comparisons"]
     with quiet("count equal values"):
         houses = _house_numbers(connection, union, kinds)
@@ -127,7 +131,7 @@ def chance_agreement(
         sizes = connection.execute(f"SELECT count(*) AS n FROM ({union}) GROUP BY {own}")
         size = sizes.fetchnumpy()["n"].astype(np.float64)
         # Pairs across groups of sizes n_i: (n² − Σ n_i²) / 2.
-        home = tuple(each["output_column_name"] for each in homes)
+        home = tuple(home["output_column_name"] for home in homes)
         found = ChanceAgreement((size.sum() ** 2 - np.sum(size**2)) / 2, home=home)
         for each in compared:
             name = each["output_column_name"]
@@ -191,7 +195,7 @@ def _house_numbers(
     for number in of.get(ColumnKind.NUMBER, []) if given and surnames else ():
         for address in addresses:
             keys = ("source_number", surnames[0], address)
-            there = " AND ".join(f"{each} IS NOT NULL" for each in (*keys, number, given[0]))
+            there = " AND ".join(f"{key} IS NOT NULL" for key in (*keys, number, given[0]))
             # Pairs of other given names: those of all, less those of the same.
             all_, equal, own, both = (
                 f"SELECT coalesce(sum(n * (n - 1)) / 2, 0) FROM (SELECT count(*) AS n "

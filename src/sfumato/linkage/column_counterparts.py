@@ -393,7 +393,7 @@ class Split:
 def split_name(one: Sequence[Column], other: Sequence[Column]) -> Split | None:
     """Full names in the one table whose first and last words the other has in two columns."""
     best, found = 0.0, None
-    apart = [(j, each) for j, each in enumerate(other) if _may_be_name(each, words=False)]
+    apart = [(j, column) for j, column in enumerate(other) if _may_be_name(column, words=False)]
     for place, column in enumerate(one):
         if not _may_be_name(column, words=True):
             continue

@@ -41,7 +41,7 @@ def take_sample(source: Source, columns: Sequence[str], most: int = ROWS) -> Sam
         first = -rows % every
         kept.append(batch.take(pa.array(np.arange(first, batch.num_rows, every))))
         rows += batch.num_rows
-        while sum(each.num_rows for each in kept) > most:
+        while sum(record_batch.num_rows for record_batch in kept) > most:
             # Halved as it grows, as the number of records is not known before the end.
             every *= 2
             kept = _every_second(kept)

@@ -90,7 +90,9 @@ def find_columns(
         _add_table(groups, source, _columns_of(sample, schema), questions)
     found: list[Found] = []
     # A new name must be none of a column that is not compared either.
-    taken = {sql_name(each) for s in samples.values() for each in s.columns.column_names}
+    taken = {
+        sql_name(column_name) for s in samples.values() for column_name in s.columns.column_names
+    }
     for group in groups:
         direct = all(
             column_meanings.is_direct(h, schema) for each in group.values() for h in each.headers
@@ -203,11 +205,11 @@ def _by_header(
 ) -> dict[int, int]:
     """Columns of one name and kind, unless all their few values are other ones."""
     found: dict[int, int] = {}
-    for i, one in enumerate(known):
+    for i, column in enumerate(known):
         for j, other in enumerate(columns):
-            alike = one.own and one.own == other.own and one.kind is other.kind is not None
+            alike = column.own and column.own == other.own and column.kind is other.kind is not None
             free = i not in pairs and j not in {*pairs.values(), *found.values()}
-            if alike and free and not _written_otherwise(one, other):
+            if alike and free and not _written_otherwise(column, other):
                 found[i] = j
                 break
     return found
@@ -241,7 +243,7 @@ def _by_kind(
     """
     found: dict[int, int] = {}
     for kind in ColumnKind:
-        left = [i for i, each in enumerate(known) if each.kind is kind and i not in pairs]
+        left = [i for i, column in enumerate(known) if column.kind is kind and i not in pairs]
         right = [
             j for j, column in enumerate(columns) if column.kind is kind and j not in pairs.values()
         ]
@@ -329,7 +331,7 @@ def _name_of(
     if not name or name in RESERVED or (not first.own and name in headers):
         name = f"{of_kind}_{name}".strip("_")
     without = [source for source in samples if source not in group]
-    elsewhere = {sql_name(each) for s in without for each in samples[s].columns.column_names}
+    elsewhere = {sql_name(name) for s in without for name in samples[s].columns.column_names}
     number, unique = 1, name
     # A table without the column would have its own of that name taken for it.
     while unique in taken | elsewhere:

@@ -361,7 +361,7 @@ def rule_sql(rule: Sequence[link_spec.Part], spec: link_spec.LinkSpec) -> str:
 
 
 def _comparisons(spec: link_spec.LinkSpec) -> list[dict[str, Any]]:
-    compared = [each for n, c in spec.columns.items() for each in comparisons_of(n, c)]
+    compared = [comparison for n, c in spec.columns.items() for comparison in comparisons_of(n, c)]
     return [
         {
             "output_column_name": each.name,

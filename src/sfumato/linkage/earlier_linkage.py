@@ -84,7 +84,7 @@ class Earlier:
         of_manifest = self.manifest.model
         return replace(
             load_model(self.folder / linkage_files.MODEL),
-            rules=tuple(RulePairs(each["rule"], each["pairs"]) for each in of_manifest["blocking"]),
+            rules=tuple(RulePairs(rule["rule"], rule["pairs"]) for rule in of_manifest["blocking"]),
             comparisons=of_manifest["comparisons_without_blocking"],
             lost=of_manifest["expected_lost_to_blocking"],
             hidden=of_manifest.get("expected_within_sources", 0.0),
@@ -133,7 +133,7 @@ class Earlier:
         columns = [
             np.asarray(table[name]) for name in ("stratum", "batch", "probability", "foretold")
         ]
-        pair = [int(each[1:]) - 1 for each in table["pair"].to_pylist()]
+        pair = [int(pair[1:]) - 1 for pair in table["pair"].to_pylist()]
         return Asked(np.array(pair, np.int64), *columns)
 
     def with_review(

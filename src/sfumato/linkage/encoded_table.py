@@ -304,8 +304,8 @@ def _encoding(given: dict[str, Any], subject: str) -> EncodingSpec:
         raise InputError(subject, "must have a table for each column", accepted="[columns.surname]")
     own = _checked(EncodingSpec, given, subject)
     encoded = []
-    for name, said in columns.items():
-        kept = _checked(FieldEncoding, said, f"column '{name}' of {subject}")
+    for name, column in columns.items():
+        kept = _checked(FieldEncoding, column, f"column '{name}' of {subject}")
         if "kind" in kept:
             kept["kind"] = _kind(kept["kind"], f"column '{name}' of {subject}")
         encoded.append(FieldEncoding(column=name, **kept))

@@ -362,11 +362,11 @@ def encode(
     if ids.null_count or len(ids.unique()) < len(ids):
         raise InputError(f"column {id_column!r}", "must hold a different id for every record")
     filters = np.zeros((len(table), spec.hashed_length // 8), np.uint8)
-    for place, (field, own) in enumerate(zip(spec.fields, keys, strict=True)):
+    for place, (field, key) in enumerate(zip(spec.fields, keys, strict=True)):
         progress("encode", place / len(keys))
         # Hashing is what takes the time: once for each value, not for each record.
         column = _text(table, field.column).dictionary_encode()
-        values = _encoded_values(column.dictionary.to_pylist(), field, own, spec)
+        values = _encoded_values(column.dictionary.to_pylist(), field, key, spec)
         there = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
         codes = column.indices.drop_null().to_numpy()
         for start in range(0, len(there), _AT_ONCE):

@@ -173,7 +173,7 @@ class Matched:
         # A rival is a stranger for sure where the other source has each person once.
         sure = [place for place, other in enumerate(others) if other in once]
         sides = [self.pairs.rivals[place] for place in sure or (0, 1)]
-        wrong, most = np.array([each.wrong(upper) for each in sides]).T.tolist()
+        wrong, most = np.array([side.wrong(upper) for side in sides]).T.tolist()
         # More than one match of a record: strangers, or the same person again.
         more = max(len(left) - sides[0].linked(upper), 0)
         expected = float(np.mean(wrong)) if len(sure) == len(others) else min(wrong)
@@ -319,7 +319,7 @@ class EncodedLinks(linkage_result.Found):
             "outcomes": linkage_result.outcomes_json(self),
         }
         if self.estimated:
-            intervals = {each.name: each.to_json() for each in self.quality}
+            intervals = {measure.name: measure.to_json() for measure in self.quality}
             found["expected"] = {**linkage_result.expected_json(self), "intervals": intervals}
         persons = linkage_result.persons_json(
             self, "not estimated of encodings: see what is expected of the pairs"

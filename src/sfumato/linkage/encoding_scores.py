@@ -563,8 +563,8 @@ def score_pairs(
         pairs = similar_pairs(left, right, least, blocking=blocking, rng=rng, progress=progress)
     own = assigned(pairs, len(left), len(right))
     sides = tuple(
-        Rivals(mixture.probability(each.own), mixture.probability(each.rival))
-        for each in rivals(pairs, own, len(left), len(right))
+        Rivals(mixture.probability(rival.own), mixture.probability(rival.rival))
+        for rival in rivals(pairs, own, len(left), len(right))
     )
     score = mixture.probability(pairs[2])
     kept = score >= LEAST_PROBABILITY

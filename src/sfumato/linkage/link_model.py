@@ -331,9 +331,11 @@ def weight_change(
     for name, level in levels.items():
         # Place 0 is for the level −1, a missing value, which says nothing and changes by 0.
         of_level = np.zeros(int(level.max(initial=0)) + 2)
-        for one, other in zip(before, after, strict=True):
-            if one.comparison == name and one.level + 1 < len(of_level):
-                of_level[one.level + 1] = np.log2(other.m / one.m * (one.u / other.u))
+        for level_weight, weight in zip(before, after, strict=True):
+            if level_weight.comparison == name and level_weight.level + 1 < len(of_level):
+                of_level[level_weight.level + 1] = np.log2(
+                    weight.m / level_weight.m * (level_weight.u / weight.u)
+                )
         change += of_level[level + 1]
     return change
 

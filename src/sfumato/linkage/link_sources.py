@@ -66,7 +66,7 @@ def joined(texts: Sequence[pa.Array], kind: link_spec.ColumnKind | None) -> pa.A
         return texts[0]
     if kind is not link_spec.ColumnKind.DATE:
         # Not null_handling="skip", which leaves out records whose parts are all missing.
-        there = (pc.fill_null(each, "") for each in texts)
+        there = (pc.fill_null(text, "") for text in texts)
         text = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*there, _sign(" ")))
         return pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
     # ISO order, which cannot be misread; a month by name needs the order of words.
@@ -459,11 +459,13 @@ def open_sources(
             start += reading.rows
             progress("read", (number + 1) / len(tables))
         if varied:
-            check_columns(spec.mode, columns, [(each.name, each.seen) for each in readings])
+            check_columns(
+                spec.mode, columns, [(reading.name, reading.seen) for reading in readings]
+            )
         # Nothing failed, so the files stay until `Opened` is closed.
         on_error.pop_all()
     numbers = range(len(readings))
-    counted = [each.source.counted for each in readings]
+    counted = [reading.source.counted for reading in readings]
     return Opened(
         spec=spec,
         records=Records(tuple(tables), tuple(pa.concat_arrays(each.ids) for each in readings)),

@@ -455,16 +455,16 @@ class LinkSpec(_Frozen):
 
     def _check_joined(self, source: str, names: Mapping[str, Headers]) -> None:
         """Refuse several headers where they cannot be joined."""
-        for name, given in names.items():
-            if isinstance(given, str):
+        for name, headers in names.items():
+            if isinstance(headers, str):
                 continue
             kind = self.columns[name].kind if name in self.columns else None
-            if kind is None or kind not in _JOINED or len(set(given)) < max(2, len(given)):
+            if kind is None or kind not in _JOINED or len(set(headers)) < max(2, len(headers)):
                 raise ValueError(
                     f"rename: '{name}' of source {source} must have one header; several that "
                     f"differ go with {', '.join(sorted(_JOINED))} only"
                 )
-            if kind is ColumnKind.DATE and len(given) != len(("year", "month", "day")):
+            if kind is ColumnKind.DATE and len(headers) != len(("year", "month", "day")):
                 raise ValueError(
                     f"rename: '{name}' of source {source} must have the headers of year, month and "
                     "day, in this order"

@@ -612,7 +612,8 @@ def _of_persons(links: Links) -> list[str]:
     if not links.found_any:
         return [f"Expected          precision unknown: {NOTHING_JOINED}"]
     precision, recall = (
-        f"{each.name} {percent(each.value)} ({between(each)})" for each in inferred.stated
+        f"{measure.name} {percent(measure.value)} ({between(measure)})"
+        for measure in inferred.stated
     )
     of = "of the people" if inferred.across is None else "of the pairs across sources"
     lines = [f"Expected          {precision},", f"                  {recall} {of}"]
@@ -640,8 +641,8 @@ def _checked(links: Links) -> list[str]:
         return []
     lines = [f"Checks            {checked.answered:,} of {counted(checked.drawn, 'pair')} answered"]
     lines += [
-        f"By checks         {each.name} {percent(each.value)} ({between(each)})"
-        for each in checked.quality or ()
+        f"By checks         {measure.name} {percent(measure.value)} ({between(measure)})"
+        for measure in checked.quality or ()
     ]
     if links.contradicted:
         lines.append(
@@ -660,9 +661,13 @@ def _decided(links: Links) -> list[str]:
     inferred = links.settled.persons.inferred
     if links.reviewed is None and inferred is not None and inferred.weighed is not None:
         lines.append("                  weighed as evidence, in what is expected, too")
-    for each in said["contradictions"]:
-        against = f"{each['different']} different" if each["different"] else "one per source"
-        lines.append(f"Contradiction     {', '.join(each['same'])} same, but {against}")
+    for contradiction in said["contradictions"]:
+        against = (
+            f"{contradiction['different']} different"
+            if contradiction["different"]
+            else "one per source"
+        )
+        lines.append(f"Contradiction     {', '.join(contradiction['same'])} same, but {against}")
     return lines
 
 
@@ -782,7 +787,7 @@ def _beside(file: Path, folder: Path) -> Path:
 def _changes(followed: Followed, names: tuple[str, ...]) -> pa.Table:
     """Merges and splits by ids: one row for each old person merged and each new part."""
     rows = [("merge", merge.person, other) for merge in followed.merges for other in merge.of]
-    rows += [("split", split.person, other) for split in followed.splits for other in split.into]
+    rows += [("split", split.person, person) for split in followed.splits for person in split.into]
     columns = list(zip(*rows, strict=True)) if rows else [(), (), ()]
     return pa.table(
         {

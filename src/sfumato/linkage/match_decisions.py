@@ -240,9 +240,9 @@ class Verdicts:
         votes, number = self.votes, np.cumsum(which) - 1
         own = which[votes.verdict]
         columns = {
-            each.name: getattr(self, each.name)[which]
-            for each in fields(self)
-            if each.name != "votes"
+            field.name: getattr(self, field.name)[which]
+            for field in fields(self)
+            if field.name != "votes"
         }
         verdict = number[votes.verdict[own]]
         kept = Votes(verdict, votes.worker[own], votes.same[own], votes.workers)

@@ -110,7 +110,7 @@ def next_batch(
     progress("draw", 0.5)
     after, batch, reviewed = drawn(earlier, wider, wanted.pairs, number)
     clusters = doubtful_clusters(earlier, reviewed, wanted.clusters)
-    batch = np.concatenate([batch, *(own[~np.isin(own, batch)] for own in clusters)])
+    batch = np.concatenate([batch, *(cluster[~np.isin(cluster, batch)] for cluster in clusters)])
     with all_or_none():
         _write_batch(earlier, after.pairs, batch, clusters, identifying, Path(output))
         _record(earlier, after.pairs, after.asked, number)
@@ -332,7 +332,7 @@ def _write_batch(
         write_table(pa.table(columns), place / linkage_files.REVIEW)
         write_table(listed, place / linkage_files.PAIRS)
         questions = ClusterQuestions(
-            tuple(tuple(review_pairs.pair_ids(own).to_pylist()) for own in clusters)
+            tuple(tuple(review_pairs.pair_ids(cluster).to_pylist()) for cluster in clusters)
         )
         questions.write(place / CLUSTERS)
         assert earlier.identifying is not None

@@ -103,11 +103,11 @@ class CandidatePairs:
             # By the left record's number: no random draw, so that engines take the same pairs.
             ordered += f" AND l.{UNIQUE_ID} % {round(1 / self.within)} = 0"
             sides = [(one, other, "") for one, other in combinations(self._tables, 2)]
-            sides += [(each, each, ordered) for each in self._tables]
+            sides += [(table, table, ordered) for table in self._tables]
         made = []
         for number, rule in enumerate(rules):
             # A pair belongs to its first rule only; a rule on a missing value has not made it.
-            before = " OR ".join(f"coalesce(({each}), false)" for each in rules[:number])
+            before = " OR ".join(f"coalesce(({rule}), false)" for rule in rules[:number])
             made += [
                 f"SELECT CAST(l.{UNIQUE_ID} AS INTEGER) AS a, CAST(r.{UNIQUE_ID} AS INTEGER) AS b, "
                 f"CAST({number} AS SMALLINT) AS rule FROM {left} AS l JOIN {right} AS r "

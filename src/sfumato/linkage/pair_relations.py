@@ -74,7 +74,9 @@ def tells_persons(spec: LinkSpec) -> bool:
 
 def _compared(spec: LinkSpec) -> list[tuple[str, ColumnKind]]:
     columns = [] if spec.splink is not None else spec.columns.items()
-    return [(each.name, each.kind) for c in columns for each in comparisons_of(*c)]
+    return [
+        (comparison.name, comparison.kind) for c in columns for comparison in comparisons_of(*c)
+    ]
 
 
 def aspects_of(spec: LinkSpec, equal: ChanceAgreement) -> dict[str, int | None]:

@@ -66,17 +66,17 @@ class Inspection:
             f"Gave way          decisions that scores or others outweigh: {self.unmet:,}",
         ]
         lines += [
-            f"Large             {each['person']}: {counted(each['records'], 'record')} of "
-            f"{counted(each['sources'], 'source')}, "
-            f"{counted(each['likely_pairs'], 'likely pair')}, "
-            f"{each['chained_pairs']:,} held together by others only"
-            for each in self.largest
+            f"Large             {person['person']}: {counted(person['records'], 'record')} of "
+            f"{counted(person['sources'], 'source')}, "
+            f"{counted(person['likely_pairs'], 'likely pair')}, "
+            f"{person['chained_pairs']:,} held together by others only"
+            for person in self.largest
         ]
         lines += [
-            f"Bridge            {each['pair']} alone joins {counted(each['parts'], 'record')} "
+            f"Bridge            {bridge['pair']} alone joins {counted(bridge['parts'], 'record')} "
             "to the rest "
-            f"of {each['person']}"
-            for each in self.bridges
+            f"of {bridge['person']}"
+            for bridge in self.bridges
         ]
         return "\n".join(lines)
 
@@ -118,14 +118,14 @@ def inspect_persons(
     source = records.source_of(np.arange(len(person)))
     largest = [
         {
-            "person": names[each].as_py(),
-            "records": int(size[each]),
-            "sources": len(np.unique(source[person == each])),
-            "likely_pairs": int(held[each]),
-            "chained_pairs": int(size[each] * (size[each] - 1) // 2 - held[each]),
+            "person": names[place].as_py(),
+            "records": int(size[place]),
+            "sources": len(np.unique(source[person == place])),
+            "likely_pairs": int(held[place]),
+            "chained_pairs": int(size[place] * (size[place] - 1) // 2 - held[place]),
         }
-        for each in np.argsort(-size, kind="stable")[:most].tolist()
-        if size[each] > 1
+        for place in np.argsort(-size, kind="stable")[:most].tolist()
+        if size[place] > 1
     ]
     # In a person of two records the one pair is a bridge of course.
     number = np.flatnonzero(likely & (size[person[pairs.left]] > 2))
@@ -199,7 +199,7 @@ def shown_values(earlier: Earlier, inspection: Inspection) -> pa.Table | None:
         return None
     table = pq.read_table(earlier.identifying)
     person = earlier.person.take(pa.array(known_records(earlier.records, table[SOURCE], table[ID])))
-    wanted = {each["person"]: place for place, each in enumerate(inspection.largest)}
+    wanted = {person["person"]: place for place, person in enumerate(inspection.largest)}
     place = np.array([wanted.get(each, -1) for each in person.to_pylist()])
     rows = np.flatnonzero(place >= 0)
     rows = rows[np.argsort(place[rows], kind="stable")]

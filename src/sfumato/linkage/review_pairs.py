@@ -42,7 +42,7 @@ def pairs_table(records: Records, pairs: Pairs, outcome: Levels) -> pa.Table:
     """What pairs.parquet holds."""
     source_l, id_l = named_records(records, pairs.left)
     source_r, id_r = named_records(records, pairs.right)
-    words = pa.array([str(each) for each in OUTCOMES])
+    words = pa.array([str(outcome) for outcome in OUTCOMES])
     columns = (
         pair_ids(np.arange(len(pairs), dtype=np.int64)),
         source_l,

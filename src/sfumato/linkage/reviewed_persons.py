@@ -88,7 +88,7 @@ class Reviewed:
     @property
     def is_narrow(self) -> bool:
         """Whether both intervals are as narrow as wanted, by some answers, and can be relied on."""
-        widths = [(each.high or 0.0) - (each.low or 0.0) for each in self.quality]
+        widths = [(measure.high or 0.0) - (measure.low or 0.0) for measure in self.quality]
         # The model's own interval may be narrow, but nobody has checked it.
         relied = self.learned.inferred and self.learned.answered > 0
         return relied and max(widths) <= 2 * self.half_width
@@ -101,9 +101,9 @@ class Reviewed:
             "half_width": self.half_width,
             "answers_wrong": self.learned.error,
             "answered_twice": self.learned.twice,
-            "clerks": [each.to_json() for each in self.learned.clerks],
+            "clerks": [error_rate.to_json() for error_rate in self.learned.clerks],
             "narrow_enough": self.is_narrow,
-            **{each.name: each.to_json() for each in self.quality},
+            **{measure.name: measure.to_json() for measure in self.quality},
         }
 
     def lines(self) -> list[str]:
@@ -114,7 +114,7 @@ class Reviewed:
             said = "can miss the truth, as people were not inferred: use --check"
         by = "pairs that two answered" if self.learned.twice else "what is usual: no pair has two"
         trust = f"about {100 * self.learned.error:.1f} % wrong, by {by}"
-        clerks = [f"                  {each}" for each in self.learned.clerks[:_WORST_CLERKS]]
+        clerks = [f"                  {clerk}" for clerk in self.learned.clerks[:_WORST_CLERKS]]
         return [
             f"Review            pairs answered: {answered:,} of {asked:,}",
             f"Answers           {trust}",

@@ -54,7 +54,11 @@ def spark_sql(sql: str) -> str:
         other = _NAMES.get(str(name).lower())
         if other is None:
             return node
-        values = [each for each in node.iter_expressions() if isinstance(each, exp.Expression)]
+        values = [
+            expression
+            for expression in node.iter_expressions()
+            if isinstance(expression, exp.Expression)
+        ]
         return exp.Anonymous(this=other, expressions=values)
 
     tree = sqlglot.parse_one(sql, dialect="duckdb")
@@ -171,7 +175,7 @@ def as_functions(settings: dict[str, Any]) -> tuple[dict[str, Any], tuple[Levels
     """
     comparisons, functions = [], []
     for number, comparison in enumerate(settings["comparisons"]):
-        conditions = [each["sql_condition"] for each in comparison["comparison_levels"]]
+        conditions = [level["sql_condition"] for level in comparison["comparison_levels"]]
         if not all(map(_is_plain, conditions)):
             function = _function(f"{_OWN}{number}", conditions)
             functions.append(function)
@@ -220,7 +224,7 @@ _ANSWERS: dict[str, bool] = {}
 
 def any_on_spark(tables: Mapping[str, object]) -> bool:
     """Whether one of the tables is a DataFrame of a Spark session that runs here."""
-    return any(_runs_here(each) for each in tables.values())
+    return any(_runs_here(table) for table in tables.values())
 
 
 def streamed(tables: Mapping[str, object], *, spark: bool) -> dict[str, object]:
@@ -313,7 +317,7 @@ def _batches(opened: SparkSource, columns: Sequence[str]) -> Iterator[pa.RecordB
     broken = 0
     for batch in _streamed(frame) if runs_sfumato(frame.sparkSession) else _whole(frame):
         found = batch.columns[: len(columns)]
-        broken += sum(int(pc.sum(each).as_py() or 0) for each in batch.columns[len(columns) :])
+        broken += sum(int(pc.sum(column).as_py() or 0) for column in batch.columns[len(columns) :])
         yield plain_batch(pa.RecordBatch.from_arrays(found, names=list(columns)), columns)
     opened.check_cells(broken)
 
@@ -385,7 +389,7 @@ class OnSpark:
     def _sent(self, name: str) -> Any:
         """A table in parts, none of which is too large for a task, that are sent once."""
         parts = self._connection.table(name).fetch_arrow_reader(_ROWS)
-        frames = [self._session.createDataFrame(pa.Table.from_batches([each])) for each in parts]
+        frames = [self._session.createDataFrame(pa.Table.from_batches([part])) for part in parts]
         if len(frames) == 1:
             return frames[0]
         return reduce(lambda one, other: one.unionAll(other), frames).persist()
@@ -400,8 +404,8 @@ class OnSpark:
             return list(settings["comparisons"]), {}
         with quiet("bring the comparisons to Spark"):
             asking, functions = as_functions(settings)
-            for each in functions:
-                each.register(self._session)
+            for function in functions:
+                function.register(self._session)
         return list(asking["comparisons"]), {}
 
     def send(self, table: str) -> None:

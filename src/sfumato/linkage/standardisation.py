@@ -140,11 +140,11 @@ def date_sql(column: str, *, day_first: bool) -> str:
     ways = []
     for pattern, texts, others in in_order:
         # Real dates of any reading before impossible ones, which only the usual reading may keep.
-        dates = [f"CAST(try_cast({each} AS DATE) AS VARCHAR)" for each in (*texts, *others)]
+        dates = [f"CAST(try_cast({text} AS DATE) AS VARCHAR)" for text in (*texts, *others)]
         kept = [
-            f"CASE WHEN regexp_matches({each}, '{written}') THEN {each} END"
+            f"CASE WHEN regexp_matches({text}, '{written}') THEN {text} END"
             for written in _NO_DAY
-            for each in texts
+            for text in texts
         ]
         ways.append(
             f"WHEN regexp_matches({text}, '{pattern}') THEN coalesce({', '.join(dates + kept)})"

@@ -123,7 +123,7 @@ def bits_lost(axes: Sequence[Axis], targets: Sequence[Axis], sizes: Ints) -> flo
     """
     lost = []
     for target in targets:
-        by = [each for each in axes if each is not target]
+        by = [axis for axis in axes if axis is not target]
         # A column of one bar is foretold by anybody, and would only lower the mean.
         if not by or target.bars < 2:
             continue
@@ -142,7 +142,7 @@ def _log_loss(by: Sequence[Axis], target: Axis, counts: Sequence[Floats]) -> flo
     for start in range(0, len(target.bar), step):
         some = slice(start, start + step)
         score = np.log(prior) + sum(
-            log[each.bar[some]] for log, each in zip(evidence, by, strict=True)
+            log[axis.bar[some]] for log, axis in zip(evidence, by, strict=True)
         )
         told = np.take_along_axis(score, target.bar[some, None], axis=1)[:, 0]
         score -= told[:, None]
@@ -158,8 +158,11 @@ def lost_by_analysts(loss: Loss, table: Table, class_of: Codes, classes: int, fo
     class_of = merged[class_of]
     sizes = np.bincount(class_of, minlength=classes).astype(np.int64)
     attributes = [
-        Attribute(each, released_cells(each, class_of, classes, form, released[each.name][0]))
-        for each in table.quasi_identifiers
+        Attribute(
+            identifier,
+            released_cells(identifier, class_of, classes, form, released[identifier.name][0]),
+        )
+        for identifier in table.quasi_identifiers
     ]
     if loss is Loss.QUERIES:
         return query_error(attributes, sizes, np.random.default_rng(STREAM)).mean
@@ -176,8 +179,8 @@ def measured(
     sizes: Ints,
 ) -> float:
     """`table_distance` or `bits_lost` of a release."""
-    axes = [released_axis(each, table.person) for each in attributes]
+    axes = [released_axis(attribute, table.person) for attribute in attributes]
     if loss is Loss.TABLES:
         return table_distance(axes, sizes)
-    targets = [sensitive_axis(each, kept, class_of) for each in table.sensitive]
+    targets = [sensitive_axis(attribute, kept, class_of) for attribute in table.sensitive]
     return bits_lost(axes, targets or axes, sizes)

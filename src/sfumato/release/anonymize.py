@@ -302,8 +302,8 @@ def _check_of_series(
 
 def _added(promises: Iterable[Any], files: Sequence[Any]) -> dict[str, str]:
     """What of other packages takes part, with its version."""
-    readers = (reader_of(each) for each in files)
-    found = (*promise.of_packages(promises), *(each for each in readers if each is not None))
+    readers = (reader_of(file) for file in files)
+    found = (*promise.of_packages(promises), *(reader for reader in readers if reader is not None))
     return {each.key: each.version for each in found}
 
 
@@ -393,7 +393,7 @@ def check_asked(
     """
     if not limited or constraints:
         check_constraints(schema, constraints, options.known_columns)
-    told = any(isinstance(each, KnownEvents) for each in constraints)
+    told = any(isinstance(constraint, KnownEvents) for constraint in constraints)
     for name, is_set in (
         ("techniques", options.techniques is not None),
         ("known_columns", bool(options.known_columns)),
@@ -405,7 +405,7 @@ def check_asked(
                 found="no such promise",
                 advice="promise known_events too, or leave it out",
             )
-    about = any(isinstance(each, promise.AboutPopulation) for each in constraints)
+    about = any(isinstance(constraint, promise.AboutPopulation) for constraint in constraints)
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)
     if register or population is not None:
@@ -566,10 +566,13 @@ def check_table(
 
 def _check_divided(table: Table, told: Sequence[KnownEvents]) -> None:
     """Refuse known events that people of several pseudonyms are not protected from."""
-    dated = any(each.event.kind is EventKind.DATE for each in table.events)
+    dated = any(event.event.kind is EventKind.DATE for event in table.events)
     for is_so, why in (
         (dated, "dates, which would bring the pseudonyms of a person together"),
-        (any(each.k for each in told), "k people who share events, whose pseudonyms show parts"),
+        (
+            any(known_events.k for known_events in told),
+            "k people who share events, whose pseudonyms show parts",
+        ),
     ):
         if is_so:
             raise InputError(

@@ -168,7 +168,7 @@ def fingerprint(table: Table) -> bytes:
     digest, schema = hashlib.blake2b(), table.schema
     for codes in (
         table.person,
-        *(each.codes for each in (*table.quasi_identifiers, *table.sensitive)),
+        *(identifier.codes for identifier in (*table.quasi_identifiers, *table.sensitive)),
     ):
         # Of one width, so that the hash does not depend on the type that codes are kept in.
         digest.update(np.ascontiguousarray(codes, dtype=np.int64).data)
@@ -325,7 +325,9 @@ def _first_warnings(table: Table, finished: _Generalised, risk: Risk) -> Iterato
     yield from acceptances(risk.columns)
     yield from untested_events(table) if finished.protection else ()
     yield from _told_first(risk)
-    yield from (f"the {each.column} {each.leak}" for each in risk.columns if each.role == ORDER)
+    yield from (
+        f"the {column.column} {column.leak}" for column in risk.columns if column.role == ORDER
+    )
     yield from finished.series.sentences() if finished.series else ()
     yield from table.warnings
 
@@ -360,7 +362,9 @@ def _continued(
 ) -> _Generalised:
     """The records in the classes that their persons have, newcomers in classes of their own."""
     lasting.check_columns(table)
-    constraints = [each for each in manifest.constraints if not isinstance(each, Budget)]
+    constraints = [
+        constraint for constraint in manifest.constraints if not isinstance(constraint, Budget)
+    ]
     coded, new = with_coded_ends(table), _newcomers(table, lasting, manifest, progress, rng)
     try:
         found = Continued.of(coded, lasting.opening(new), constraints)
@@ -471,8 +475,8 @@ def _utility(table: Table, finished: _Generalised, manifest: Manifest) -> Utilit
         own = draft.table
         cells = {
             name: ShownCells.of(own.source.column(name), events.cells.get(name), place=mine)
-            for each in own.events
-            for name, mine in each.places(each.codes)
+            for event in own.events
+            for name, mine in event.places(event.codes)
         }
         left = history_utility(
             own.person,
@@ -490,11 +494,13 @@ def _single_members(finished: _Generalised, *, everybody: bool) -> tuple[str, ..
     """Sets of what occurs that single people out more often than whoever guesses without them."""
     part, class_of = finished.draft.table, finished.draft.class_of
     counts = {
-        each.name: listed_alone(each, part.person, class_of, finished.released[each.name][0])
-        for each in part.quasi_identifiers
-        if each.lone is None
+        identifier.name: listed_alone(
+            identifier, part.person, class_of, finished.released[identifier.name][0]
+        )
+        for identifier in part.quasi_identifiers
+        if identifier.lone is None
     }
-    found = {name: own for name, own in counts.items() if own[0] > MOST_LONE * own[1]}
+    found = {name: count for name, count in counts.items() if count[0] > MOST_LONE * count[1]}
     if not found:
         return ()
     alone, members = np.sum([*found.values()], axis=0).tolist()
@@ -610,7 +616,7 @@ def _told_of_numbers(options: Options) -> Told | None:
 def _others(table: Table, withheld: Sequence[str]) -> bool:
     """Whether a column goes out that is neither a quasi-identifier nor says what happened."""
     released = {*table.schema.sensitive, *table.schema.insensitive} - {*withheld}
-    return not released <= {name for each in table.events for name in each.names}
+    return not released <= {name for event in table.events for name in event.names}
 
 
 def _region(table: Table) -> Table:
@@ -635,7 +641,7 @@ def person_offsets(table: Table, secrets: Secrets, most: int) -> Ints:
     own = hmac.new(secrets.key, b"dates", hashlib.sha256).digest()
     names = pseudonyms_of(ids, own).to_pylist()
     # Of 64 bits the remainder favours small offsets by less than 1 in 10^12, for a span of dates.
-    drawn = [int.from_bytes(hashlib.sha256(each.encode()).digest()[:8], "big") for each in names]
+    drawn = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") for name in names]
     return np.array([each % span for each in drawn], dtype=np.int64) - most
 
 
@@ -651,8 +657,8 @@ def _divided(
     if options.known_counts is not None:
         divided = partial(_divided, population=None, rng=rng, progress=progress)
         return divide_by_bands(table, promises, options, divided)
-    budgets = [each for each in promises if isinstance(each, Budget)]
-    constraints = [each for each in promises if not isinstance(each, Budget)]
+    budgets = [promise for promise in promises if isinstance(promise, Budget)]
+    constraints = [promise for promise in promises if not isinstance(promise, Budget)]
     # Numbers of records that are made coarser later need not be shared while the tree is cut.
     coarsening = options.coarsen_counts
     while_tree = while_cutting(constraints, coarsening) if coarsening else constraints
@@ -733,7 +739,7 @@ def _generalised(
     lost, records = None, np.bincount(draft.table.person)
     # Before cells are made, which are to hold only what is released.
     if coarsening is Coarsening.DROP:
-        counted = [each for each in constraints if "population" not in each.needs]
+        counted = [constraint for constraint in constraints if "population" not in constraint.needs]
         left = drop_records(draft.table, draft.class_of, draft.classes, m, counted, rng)
         person = draft.table.person[left]
         lost = count_loss(coarsening, m, records, person, person)
@@ -766,7 +772,7 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         threshold=threshold,
         shown=None if pseudonym is None else pseudonym[order],
         ranks=ranks_of(part, ordered),
-        rows={name: own[order] for name, own in rows_of_tables(part).items()},
+        rows={name: row[order] for name, row in rows_of_tables(part).items()},
         warnings=part.warnings,
     )
     kept = generalised.protection

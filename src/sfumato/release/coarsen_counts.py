@@ -39,8 +39,10 @@ def while_cutting(
     what `SharedCounts` asks of the tree when the numbers are made coarser after it.
     """
     return [
-        PidKAnonymity(each.m) if coarsening and isinstance(each, SharedCounts) else each
-        for each in constraints
+        PidKAnonymity(constraint.m)
+        if coarsening and isinstance(constraint, SharedCounts)
+        else constraint
+        for constraint in constraints
     ]
 
 
@@ -249,7 +251,7 @@ def _broken_promises(
         {column.name: column.codes[kept] for column in table.sensitive},
         ranks=ranks_of(table, ordered_attributes(constraints, table.schema.sensitive)),
     )
-    verdicts = [each.met(summary) for each in constraints]
+    verdicts = [constraint.met(summary) for constraint in constraints]
     failing = [each for each, met in zip(constraints, verdicts, strict=True) if not met.all()]
     return failing, ~np.logical_and.reduce([*verdicts, np.ones(classes, dtype=bool)])
 
@@ -306,7 +308,7 @@ def split_ids(person: Codes, class_of: Codes, classes: int, m: int) -> Codes:
         members = by_class[low:high]
         for member, own in zip(members.tolist(), pieces_of(records[members], m), strict=True):
             pieces[member] = own
-    sizes = np.fromiter((size for own in pieces for size in own), dtype=np.int64)
+    sizes = np.fromiter((size for piece in pieces for size in piece), dtype=np.int64)
     shown = np.empty(len(person), dtype=np.int32)
     shown[np.argsort(person, kind="stable")] = np.repeat(np.arange(len(sizes)), sizes)
     return shown

@@ -107,8 +107,10 @@ class _Told:
         self._treatments = treatments
         self._levels = {each.name: each for each in (() if levels is None else levels.columns)}
         self._steps: dict[str, str] = {}
-        for each in preparation:
-            self._steps[each.column] = f"{self._steps.get(each.column, '')}{each.what}; "
+        for step_count in preparation:
+            self._steps[step_count.column] = (
+                f"{self._steps.get(step_count.column, '')}{step_count.what}; "
+            )
 
     def _origin(self, column: str) -> str:
         """The column of the original; a bound of a range has a name of its own."""

@@ -179,7 +179,7 @@ def homogeneous(plan: Plan, table: Table, learned: Sequence[Learned], limits: Li
 
 def _learned(verdict: Verdict) -> list[Learned]:
     """What is learned too well by who knows no further column."""
-    rows = [each for each in verdict.rows if each.intruder != "insider"]
+    rows = [row for row in verdict.rows if row.intruder != "insider"]
     worst: dict[str, Learned] = {}
     for row in rows:
         if row.state is State.ABOVE and row.findings is not None:
@@ -226,7 +226,7 @@ def _insiders(verdict: Verdict) -> dict[str, Findings]:
     row, limits = verdict.row("insider"), verdict.limits
     if row.state is not State.ABOVE:
         return {}
-    covered = {each.column for each in row.accepted}
+    covered = {acceptance.column for acceptance in row.accepted}
     every = verdict.insiders.items()
     return {name: each for name, each in every if name not in covered and limits.above(each)}
 
@@ -234,7 +234,7 @@ def _insiders(verdict: Verdict) -> dict[str, Findings]:
 def _involved(verdict: Verdict, before: Sequence[str]) -> list[str]:
     """More columns than before by which an insider is above: known ones, then learned ones."""
     insiders, limits = _insiders(verdict), verdict.limits
-    known = [one for name in insiders for one in name.split(" + ")]
+    known = [part for name in insiders for part in name.split(" + ")]
     learned = [
         one.column
         for insider in insiders.values()
@@ -256,7 +256,7 @@ def cures(
     """
     ends, longest, tried = perf_counter() + SECONDS, seconds, list[Cure]()
     before = detail_lost(release)
-    for row in (each for each in release.verdict.rows if each.state is State.ABOVE):
+    for row in (row for row in release.verdict.rows if row.state is State.ABOVE):
         for words, changed in _changes(row, release, table, plan):
             began = perf_counter()
             if changed.beyond(plan) and began + longest <= ends:
@@ -358,7 +358,7 @@ class LimitSearch:
     def _in_classes(self, plan: Plan) -> Plan:
         """A plan by which neither stranger nor acquaintance finds too many."""
         today, table = datetime.now(UTC).date(), self.table
-        taken = {each.intruder for each in self.accepted if today <= each.until}
+        taken = {acceptance.intruder for acceptance in self.accepted if today <= acceptance.until}
         if "stranger" not in taken:
             plan = wider(plan, self.limits)
         several = table.records > table.persons

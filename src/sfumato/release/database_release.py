@@ -165,8 +165,8 @@ class ReleasedTables:
         check_folder(folder, self.tables)
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
-        for each in leftovers(folder):
-            each.unlink()
+        for leftover in leftovers(folder):
+            leftover.unlink()
         with ExitStack() as undone:
             if is_new:
                 undone.callback(folder.rmdir)
@@ -312,11 +312,11 @@ def _split(stack: stacked_tables.Stack, release: Release, secrets: Secrets) -> R
             pseudonyms[name] = _pseudonyms(out, name, pseudonyms, secrets)
     tables: dict[str, pa.Table] = {}
     losses: list[TableLoss] = []
-    for name, own in schema.tables.items():
-        if own.lookup:
+    for name, table in schema.tables.items():
+        if table.lookup:
             continue
-        tables[name] = _table_out(out, name, own, pseudonyms)
-        losses.append(_loss(out, name, own, tables[name]))
+        tables[name] = _table_out(out, name, table, pseudonyms)
+        losses.append(_loss(out, name, table, tables[name]))
     for name, own in schema.tables.items():
         if own.lookup:
             tables[name] = _lookup_out(stack, name, own, pseudonyms[name], tables, secrets)
@@ -460,7 +460,7 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
         kept = _is_exact(out, name, column, rows) & says
         nothing = np.asarray(pc.fill_null(pc.equal(after, ANYTHING), False).to_numpy()) & ~kept
         many, ways = says.sum(), (kept, says & ~kept & ~nothing, nothing)
-        shares[column] = tuple(float(each.sum() / many) for each in ways)
+        shares[column] = tuple(float(way.sum() / many) for way in ways)
     shares |= dict.fromkeys(own.dates, (0.0, 0.0, 1.0))
     return TableLoss(name, count.records, table.num_rows, shares, own.dates, count.unknown)
 
@@ -468,12 +468,12 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
 def _check_references(out: _Out, tables: Mapping[str, pa.Table]) -> None:
     """Give no database out of which a reference leads nowhere or is lost, or a key is twice."""
     schema, parents = out.stack.tables.schema, out.stack.joined.parents
-    for name, own in schema.tables.items():
-        if own.key is not None:
-            key = tables[name].column(own.key)
+    for name, table in schema.tables.items():
+        if table.key is not None:
+            key = tables[name].column(table.key)
             if key.null_count or len(pc.unique(key)) < len(key):
-                raise _broken(name, own.key)
-        for column, to in own.of.items():
+                raise _broken(name, table.key)
+        for column, to in table.of.items():
             cells = tables[name].column(column).drop_null()
             keys = tables[to].column(schema.tables[to].key).combine_chunks()
             there = pc.sum(pc.is_in(cells, value_set=keys)).as_py() or 0

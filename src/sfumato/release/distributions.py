@@ -718,7 +718,10 @@ def query_error(
     sizes
         Number of kept records of each class; shape (classes,).
     """
-    columns, records = [each.column for each in attributes], [each.records for each in attributes]
+    columns, records = (
+        [attribute.column for attribute in attributes],
+        [attribute.records for attribute in attributes],
+    )
     counts = query_counts(attributes, sizes, draw_queries(columns, records, rng, queries))
     return error_of(counts, len(columns[0].codes) if columns else 0)
 
@@ -792,8 +795,8 @@ def _contingency(
     indices: Sequence[Integers], shape: Sequence[int], weights: Floats | None
 ) -> tuple[list[Ints], Floats]:
     """The combinations that occur, column by column, and their weights; none with a missing one."""
-    known = np.logical_and.reduce([each >= 0 for each in indices])
-    places = np.ravel_multi_index([each[known] for each in indices], tuple(shape))
+    known = np.logical_and.reduce([index >= 0 for index in indices])
+    places = np.ravel_multi_index([index[known] for index in indices], tuple(shape))
     present, number = np.unique(places, return_inverse=True)
     weight = np.bincount(number, None if weights is None else weights[known], len(present))
     return [*np.unravel_index(present, tuple(shape))], weight.astype(np.float64)

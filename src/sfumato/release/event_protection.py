@@ -426,7 +426,7 @@ def _done(gathered: histories.Gathered, found: histories.Solution) -> dict[str, 
     done = {}
     rung = found.rung[gathered.slot_of_record]
     for at, each in enumerate(gathered.levels):
-        level = np.array([one.levels[at] for one in gathered.rungs])[rung]
+        level = np.array([rung.levels[at] for rung in gathered.rungs])[rung]
         codes = gathered.code_of_slot[at][gathered.slot_of_record]
         for name, mine in each.column.places(codes):
             own = level[mine] if each.column.parts else level

@@ -354,7 +354,9 @@ class Checker:
         self.most_suppressed = most_suppressed
         needed = frozenset[str]().union(*(constraint.needs for constraint in constraints))
         costly = bool(needed - {"fewest_sharing"})
-        self.sensitive = {each.name: each.codes for each in table.sensitive} if costly else {}
+        self.sensitive = (
+            {attribute.name: attribute.codes for attribute in table.sensitive} if costly else {}
+        )
         ordered = ordered_attributes([*constraints], table.schema.sensitive)
         self.ranks = ranks_of(table, ordered) if costly else {}
         self.weights = np.array([identifier.weight for identifier in table.quasi_identifiers])

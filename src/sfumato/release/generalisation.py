@@ -171,7 +171,7 @@ def set_members(column: CodedColumn, class_of: Codes, classes: int) -> SetMember
         members = tuple(code[offsets[number] : offsets[number + 1]].tolist())
         of_class[number] = numbers.setdefault(members, len(numbers))
     sizes = np.array([len(members) for members in numbers], dtype=np.int64)
-    codes = np.array([one for members in numbers for one in members], dtype=np.int64)
+    codes = np.array([member for members in numbers for member in members], dtype=np.int64)
     return SetMembers(of_class, np.repeat(np.arange(len(sizes)), sizes), codes, sizes)
 
 

@@ -215,10 +215,10 @@ class Gathered:
         """Which labels say nothing; shape (labels,)."""
         nothing = [
             at
-            for at, each in enumerate(self.rungs)
+            for at, rung in enumerate(self.rungs)
             if all(
                 all(map(_says_nothing, one.texts[level][:1]))
-                for one, level in zip(self.levels, each.levels, strict=True)
+                for one, level in zip(self.levels, rung.levels, strict=True)
             )
         ]
         found = np.zeros(int(self.labels.max()) + 1, dtype=np.bool_)
@@ -264,16 +264,17 @@ def gather(
     times
         When they were; ``None`` where nothing says it.
     """
-    levels = tuple(column_levels(each, weights) for each in columns)
+    levels = tuple(column_levels(event_column, weights) for event_column in columns)
     rungs = _rungs(levels)
-    says = np.logical_or.reduce([each.codes != MISSING for each in columns])
+    says = np.logical_or.reduce([column.codes != MISSING for column in columns])
     told = np.flatnonzero(says if times is None else says | times.dated)
-    codes = [each.codes[told] for each in columns]
+    codes = [column.codes[told] for column in columns]
     shows_date = np.ones(len(told), dtype=np.int32)
     if times is not None and times.apart is not None:
         shows_date = times.dated[told].astype(np.int32)
     item, items = group(
-        [*(code + 1 for code in codes), shows_date], [*(each.size + 1 for each in columns), 2]
+        [*(code + 1 for code in codes), shows_date],
+        [*(event_column.size + 1 for event_column in columns), 2],
     )
     first = np.empty(items, dtype=np.int64)
     first[item] = np.arange(len(item))
@@ -338,7 +339,7 @@ def gather(
 
 def _slot_losses(levels: Sequence[ColumnLevels], rungs: Sequence[_Rung], codes: Codes) -> Floats:
     """What is lost of each slot at each rung; of several tables by the columns that its has."""
-    if not any(each.column.parts for each in levels):
+    if not any(level.column.parts for level in levels):
         return np.array([[each.loss for each in rungs]])
     lost = np.array([[e.losses[at] for e, at in zip(levels, r.levels, strict=True)] for r in rungs])
     has = (codes != MISSING).astype(np.float64)
@@ -355,7 +356,7 @@ def _places(times: Times | None, day: Ints, shows_date: Codes) -> Codes | None:
 
 def _rungs(levels: Sequence[ColumnLevels]) -> tuple[_Rung, ...]:
     """All levels of each column with all of the others; only the ends where they are many."""
-    every = [range(len(each.losses)) for each in levels]
+    every = [range(len(level.losses)) for level in levels]
     if np.prod([len(each) for each in every]) > MOST_RUNGS:
         every = [sorted({0, len(each) - 1}) for each in every]  # type: ignore[misc]
     chosen = [*product(*every)]
@@ -376,17 +377,17 @@ def _labels(
     """What can be told apart, and what is written, of each event at each rung."""
     known: list[Ints] = []
     shown: list[Ints] = []
-    for each, own in zip(levels, codes, strict=True):
+    for each, code in zip(levels, codes, strict=True):
         at = np.array([rung.levels[len(known)] for rung in rungs])
-        shown.append(each.labels[:, own].T[:, at])
-        known.append(each.told_labels[:, own].T[:, at])
+        shown.append(each.labels[:, code].T[:, at])
+        known.append(each.told_labels[:, code].T[:, at])
     beside = np.repeat(shows_date[:, np.newaxis], len(rungs), axis=1).astype(np.int64)
     return _numbered([*known, beside]), _numbered([*shown, beside])
 
 
 def _numbered(parts: Sequence[Ints]) -> Ints:
     """One number for the labels of all columns, over all rungs; shape (events, rungs)."""
-    flat = [each.ravel() for each in parts]
+    flat = [part.ravel() for part in parts]
     number, _ = group(
         [each.astype(np.int32) for each in flat], [int(each.max()) + 1 for each in flat]
     )
@@ -839,7 +840,9 @@ def _unshared(gathered: Gathered, rung: Rungs, k: int, m: int) -> Ints:
     if m <= 2:
         return found
     label = gathered.labels[events.slot_of, rung[events.slot_of]]
-    larger = [each for each in range(events.classes) if not _all_shared(events, label, each, k, m)]
+    larger = [
+        number for number in range(events.classes) if not _all_shared(events, label, number, k, m)
+    ]
     return np.union1d(found, np.array(larger, dtype=np.int64))
 
 
@@ -871,7 +874,7 @@ def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.A
     """The cells of the columns of events, of all records; those that are unchanged are left out."""
     found = {}
     for at, each in enumerate(gathered.levels):
-        level_of_rung = np.array([one.levels[at] for one in gathered.rungs])
+        level_of_rung = np.array([rung.levels[at] for rung in gathered.rungs])
         level = level_of_rung[rung[gathered.slot_of_record]]
         codes = gathered.code_of_slot[at][gathered.slot_of_record]
         texts = [*dict.fromkeys(text for row in each.texts for text in row)]

@@ -184,14 +184,14 @@ def history_utility(
             for each in (person, pseudonym_of)
         )
         exact, cells = exact[rows], {name: own.among(rows) for name, own in cells.items()}
-        cells = {name: own for name, own in cells.items() if own.place.any()}
+        cells = {name: cell for name, cell in cells.items() if cell.place.any()}
     records = np.bincount(person).astype(np.float64)
     detail = np.bincount(person, exact) / records
-    counted = {n: own.place if part_of is not None else np.ones_like(own.place)
-               for n, own in cells.items()}  # fmt: skip
+    counted = {n: cell.place if part_of is not None else np.ones_like(cell.place)
+               for n, cell in cells.items()}  # fmt: skip
     by_column = {
-        name: _share_of(person, own.exact & counted[name], counted[name])
-        for name, own in cells.items()
+        name: _share_of(person, shown_cells.exact & counted[name], counted[name])
+        for name, shown_cells in cells.items()
     }
     each = np.array([*by_column.values(), np.full(len(detail), np.nan)])
     told = np.sum(~np.isnan(each), axis=0)
@@ -211,7 +211,10 @@ def history_utility(
     found = HistoryUtility(
         done,
         {name: float(np.nanmean(own)) for name, own in by_column.items()},
-        {name: float(own.hidden[counted[name]].mean()) for name, own in cells.items()},
+        {
+            name: float(shown_cells.hidden[counted[name]].mean())
+            for name, shown_cells in cells.items()
+        },
         float(whole.mean()),
         float(together.mean()),
         float((whole * together).mean()),

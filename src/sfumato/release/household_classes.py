@@ -107,7 +107,7 @@ class Stratum:
             np.append(column.domain.normalized, 0.5)[column.codes]
             for column in self.wide.quasi_identifiers
         ]
-        return np.stack([np.bincount(self.group_of, each) / sizes for each in places], axis=1)
+        return np.stack([np.bincount(self.group_of, place) / sizes for place in places], axis=1)
 
 
 def divide_households(
@@ -139,7 +139,11 @@ def divide_households(
         If more would have to be left out than may be suppressed.
     """
     home = household_of(table)
-    fewest = max(each.fewest_persons for each in constraints if isinstance(each, promise.Promise))
+    fewest = max(
+        constraint.fewest_persons
+        for constraint in constraints
+        if isinstance(constraint, promise.Promise)
+    )
     # A promise of persons in a class is kept by as many households: each has one member in the
     # class.
     least = max(k, fewest)
@@ -156,7 +160,9 @@ def divide_households(
         _check_suppressed(table, left_out, k, original_persons, options.suppress)
         draft = _draft(table, found)
         summary = _summary(draft.table, draft.class_of, draft.classes, constraints)
-        spent = [each for each in budgets if promise.overspent(each, summary, draft.table.persons)]
+        spent = [
+            budget for budget in budgets if promise.overspent(budget, summary, draft.table.persons)
+        ]
         if not spent or least >= table.persons:
             return draft
         # A budget is spent class by class. Doubled groups halve the classes, so that few divisions
@@ -207,8 +213,10 @@ def _divided(
     wide = Table(
         table.schema,
         np.arange(households, dtype=np.int32),
-        tuple(_of_member(each, members, at) for at in range(size) for each in _places(table)),
-        tuple(_of_member(each, members, at) for at in range(size) for each in sensitive),
+        tuple(_of_member(place, members, at) for at in range(size) for place in _places(table)),
+        tuple(
+            _of_member(association, members, at) for at in range(size) for association in sensitive
+        ),
         pa.table({}),
         (),
     )
@@ -225,7 +233,11 @@ def _divided(
             ]
     owned = [person_table(wide)]
     # What everybody together cannot keep is looked at later, by persons and not by households.
-    asked = [each for each in asked if each not in promise.unmet(owned[0].whole(), asked)]
+    asked = [
+        constraint
+        for constraint in asked
+        if constraint not in promise.unmet(owned[0].whole(), asked)
+    ]
     partition = partition_of_persons(wide, owned, asked, options, whole=True, progress=progress)
     class_of = partition.class_of_person
     tree = partition.measured(np.ones(households, dtype=np.int64))
@@ -267,16 +279,16 @@ def _summary(
     table: Table, class_of: Codes, classes: int, constraints: Sequence[promise.Constraint]
 ) -> ClassSummary:
     ordered = promise.ordered_attributes([*constraints], table.schema.sensitive)
-    sensitive = {each.name: each.codes for each in table.sensitive}
+    sensitive = {attribute.name: attribute.codes for attribute in table.sensitive}
     return summarize(class_of, classes, table.person, sensitive, ranks=ranks_of(table, ordered))
 
 
 def _draft(table: Table, strata: Sequence[Stratum]) -> Draft:
     """The records of all strata, in their classes."""
     class_of, classes = np.full(table.persons, -1, dtype=np.int32), 0
-    for each in strata:
-        class_of[each.members] = each.class_of_members() + np.int32(classes)
-        classes += each.groups * each.size
+    for stratum in strata:
+        class_of[stratum.members] = stratum.class_of_members() + np.int32(classes)
+        classes += stratum.groups * stratum.size
     rows = np.flatnonzero(class_of[table.person] >= 0)
     of_record = class_of[table.person[rows]]
     part = table if len(rows) == table.records else table.take(rows)

@@ -567,18 +567,19 @@ def moments(
     centre
         What values are taken from, about their means; shape (columns,).
     """
-    scales = [steps(each) / full_range(steps(each)) for each in chosen]
+    scales = [steps(coded_column) / full_range(steps(coded_column)) for coded_column in chosen]
     means = [
-        class_means(each, class_of, classes, weight) / full_range(steps(each)) for each in chosen
+        class_means(column, class_of, classes, weight) / full_range(steps(column))
+        for column in chosen
     ]
     before = Moments([np.append(scale, 0.0) for scale in scales], centre)
     after = Moments(means, centre)
     # A matrix of all records and columns would need more memory than the file.
     for start in range(0, len(class_of), RECORDS_AT_ONCE):
         part = slice(start, start + RECORDS_AT_ONCE)
-        has_value = [each.codes[part] != MISSING for each in chosen]
+        has_value = [coded_column.codes[part] != MISSING for coded_column in chosen]
         times = None if weight is None else weight[part]
-        before.add([each.codes[part] for each in chosen], has_value, times)
+        before.add([column.codes[part] for column in chosen], has_value, times)
         after.add([class_of[part]] * len(chosen), has_value, times)
     return before, after
 

@@ -91,7 +91,10 @@ class LastingClasses:
                 name: tuple(column.texts[text] for text in column.text_of_class)
                 for name, (column,) in released.items()
             },
-            {each.name: (kind_of(each), labels_of(each)) for each in draft.table.quasi_identifiers},
+            {
+                identifier.name: (kind_of(identifier), labels_of(identifier))
+                for identifier in draft.table.quasi_identifiers
+            },
         )
 
     @property
@@ -249,11 +252,11 @@ class LastingClasses:
 
     def check_columns(self, table: Table) -> None:
         """Refuse a file whose columns are read otherwise than those of the file before."""
-        for each in table.quasi_identifiers:
-            before, found = self.columns[each.name][0], kind_of(each)
+        for identifier in table.quasi_identifiers:
+            before, found = self.columns[identifier.name][0], kind_of(identifier)
             if before != found:
                 raise InputError(
-                    f"column '{each.name}'",
+                    f"column '{identifier.name}'",
                     "must be of the same kind as in the file that is continued",
                     found=found,
                     accepted=before,

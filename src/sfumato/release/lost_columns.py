@@ -112,21 +112,26 @@ def lost_columns(
     options = replace(options, cut=Cut.SEARCH, split=Split.BALANCE, effort=None)
     now = _tried(some, constraints, options)
     found, tried = [], dict[tuple[str, tuple[float, ...]], _Trial | None]()
-    for each in lost:
+    for lost_column in lost:
         remedies: list[Remedy] = []
         if now is not None:
             hidden = now[0]
-            for words, changed, asked, how in _remedies(some, each.column, constraints, options):
+            for words, changed, asked, how in _remedies(
+                some, lost_column.column, constraints, options
+            ):
                 # What helps one column may be tried for another one, too.
                 trial = words, tuple(column.weight for column in changed.quasi_identifiers)
                 if trial not in tried:
                     tried[trial] = _tried(changed, asked, how)
                 after = tried[trial]
-                if after is not None and after[0][each.column] < HELPS * hidden[each.column]:
-                    remedies.append(Remedy(words, after[0][each.column], after[1]))
+                if (
+                    after is not None
+                    and after[0][lost_column.column] < HELPS * hidden[lost_column.column]
+                ):
+                    remedies.append(Remedy(words, after[0][lost_column.column], after[1]))
         remedies.sort(key=lambda remedy: (remedy.hidden, remedy.ncp))
-        ncp = each.ncp if now is None else now[1]
-        found.append(LostColumn(each.column, each.hidden, ncp, tuple(remedies)))
+        ncp = lost_column.ncp if now is None else now[1]
+        found.append(LostColumn(lost_column.column, lost_column.hidden, ncp, tuple(remedies)))
     return tuple(found)
 
 
@@ -165,7 +170,7 @@ def _remedies(
         (each for each in columns if each.name != column), key=lambda each: -each.domain.size
     )
     for other in others[:DROPPED]:
-        left = [each for each in columns if each is not other]
+        left = [column for column in columns if column is not other]
         yield f"without column '{other.name}'", _with(table, left), constraints, options
     laxer = [_laxer(constraint) for constraint in constraints]
     if laxer != list(constraints):

@@ -347,11 +347,11 @@ def partition_by_subtree(
     tasks = [partial(finished, node) for node in largest_first]
     class_of = np.empty_like(node_of)
     classes, depth, done = 0, 0, 0
-    for node, found in zip(largest_first, one_by_one(tasks), strict=True):
+    for node, result in zip(largest_first, one_by_one(tasks), strict=True):
         own = members[first[node] : first[node + 1]]
-        class_of[own] = found.class_of_person + np.int32(classes)
-        classes += found.classes
-        depth, done = max(depth, found.depth), done + len(own)
+        class_of[own] = result.class_of_person + np.int32(classes)
+        classes += result.classes
+        depth, done = max(depth, result.depth), done + len(own)
         progress("partition", done / len(members))
     return Partition(class_of, classes, top.depth + depth)
 

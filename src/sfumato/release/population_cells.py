@@ -154,8 +154,8 @@ def _alike(traits: Bools, having: Bools) -> Bools:
         Shape (traits, classes).
     """
     alike = np.ones((len(traits), having.shape[1]), dtype=bool)
-    for pattern, wanted in enumerate(traits):
-        alike[pattern] = having[wanted].all(axis=0)
+    for pattern, trait in enumerate(traits):
+        alike[pattern] = having[trait].all(axis=0)
     return alike
 
 

@@ -70,10 +70,10 @@ def join_register(table: Table, register: Table) -> tuple[Table, Table]:
     hierarchies and coded ends are made anew over all values.
     """
     ours, theirs = [], []
-    for own, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
-        quasi = table.schema.quasi_identifiers[own.name]
-        joined, of_own, of_other = _joined(own, other, quasi)
-        ours.append(replace(joined, codes=_recoded(own.codes, of_own)))
+    for identifier, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
+        quasi = table.schema.quasi_identifiers[identifier.name]
+        joined, of_own, of_other = _joined(identifier, other, quasi)
+        ours.append(replace(joined, codes=_recoded(identifier.codes, of_own)))
         theirs.append(replace(joined, codes=_recoded(other.codes, of_other)))
     return (
         replace(table, quasi_identifiers=tuple(ours)),
@@ -277,7 +277,7 @@ def _check_options(options: Options, name: str, *, labels: bool) -> None:
             "parameter values",
             "must say whom of the population each class may stand for",
             found=f"{options.values.value}: {refused[options.values]}",
-            accepted=", ".join(each for each in Form if each not in refused),
+            accepted=", ".join(form for form in Form if form not in refused),
         )
 
 
@@ -334,8 +334,10 @@ def _stacked(table: Table, register: Table) -> Table:
         table,
         person=np.concatenate([table.person, register.person + np.int32(table.persons)]),
         quasi_identifiers=tuple(
-            replace(own, codes=np.concatenate([own.codes, other.codes]))
-            for own, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True)
+            replace(identifier, codes=np.concatenate([identifier.codes, other.codes]))
+            for identifier, other in zip(
+                table.quasi_identifiers, register.quasi_identifiers, strict=True
+            )
         ),
         sensitive=tuple(
             replace(column, codes=np.concatenate([column.codes, nothing]))

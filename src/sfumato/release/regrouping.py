@@ -310,9 +310,9 @@ class _Promises:
 
     def _is_ranked(self, name: str) -> bool:
         named = [
-            getattr(each, "attribute", None)
-            for each in self.constraints
-            if "ordered_distance" in each.needs
+            getattr(constraint, "attribute", None)
+            for constraint in self.constraints
+            if "ordered_distance" in constraint.needs
         ]
         return None in named or name in named
 
@@ -383,7 +383,11 @@ class _Search:
         contents = np.zeros(self.table.persons, dtype=np.int64)
         np.add.at(contents, self.table.person, of_record)
         self.ties = contents
-        counted = [each for each in constraints if limits_of([each], self.known) is not None]
+        counted = [
+            constraint
+            for constraint in constraints
+            if limits_of([constraint], self.known) is not None
+        ]
         self.limits = limits_of(counted, self.known)
         self.constraints = constraints
         self.starts_in_cells = len(counted) == len(constraints) and not budgets
@@ -537,11 +541,11 @@ class _Search:
     def _sensitive(self, persons: Codes) -> tuple[Ints, Codes]:
         """The distinct sensitive values of each person, those of all attributes together."""
         owners, values, first = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
-        for each in self.known.sensitive.values():
-            taken = each.take(persons)
+        for attribute in self.known.sensitive.values():
+            taken = attribute.take(persons)
             owners.append(np.repeat(np.arange(len(persons)), np.diff(taken.offsets)))
             values.append(taken.values.astype(np.int64) + first)
-            first += each.size
+            first += attribute.size
         owner = np.concatenate(owners)
         offsets = np.zeros(len(persons) + 1, dtype=np.int64)
         np.cumsum(np.bincount(owner, minlength=len(persons)), out=offsets[1:])

@@ -110,7 +110,7 @@ class Manifest:
                 for constraint in self.constraints
             ],
             **(
-                {"recipe": [each.to_json() for each in self.preparation]}
+                {"recipe": [step.to_json() for step in self.preparation]}
                 if self.preparation
                 else {}
             ),
@@ -162,7 +162,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
         return Manifest(
             # Ends were tight before releases said what they are.
             options=Options(**{"ends": Ends.TIGHT, **fields["options"]}),
-            constraints=tuple(_constraint(each) for each in fields["constraints"]),
+            constraints=tuple(_constraint(entry) for entry in fields["constraints"]),
             seed=release["seed"],
             keyed=release["keyed_pseudonyms"],
             schema_sha256=release["schema_sha256"],
@@ -172,7 +172,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             register_sha256=release.get("register_sha256", ""),
             versions=fields["versions"],
             engine=Engine(release.get("engine", Engine.EMBEDDED)),
-            preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
+            preparation=tuple(_step(**step) for step in fields.get("recipe", ())),
             tables=fields.get("tables", {}),
             series=fields.get("series", {}),
             ledger_head=fields.get("ledger", {}).get("head", ""),

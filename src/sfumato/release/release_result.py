@@ -113,7 +113,7 @@ def check_beside(
 def _sha256_of(target: Path) -> str:
     """The hash of a released file or of a folder of tables; empty where there is neither."""
     if target.is_dir():
-        return tables_sha256({each.stem: each for each in target.glob("*.csv")})
+        return tables_sha256({path.stem: path for path in target.glob("*.csv")})
     return file_sha256(target) if target.is_file() else ""
 
 
@@ -391,11 +391,13 @@ class Release:
         SfumatoError
             If there is such a promise: a mistake of ours, which nobody is to rely on.
         """
-        for each in self.manifest.constraints:
-            if self.manifest.promised(each) and not kept_by(each, self.risk, self.population):
+        for constraint in self.manifest.constraints:
+            if self.manifest.promised(constraint) and not kept_by(
+                constraint, self.risk, self.population
+            ):
                 raise SfumatoError(
-                    f"no release is given out: that it keeps {each.name} was not found when it was "
-                    "measured. This is a mistake of sfumato; please report it."
+                    f"no release is given out: that it keeps {constraint.name} was not found when "
+                    "it was measured. This is a mistake of sfumato; please report it."
                 )
 
     @property
@@ -466,9 +468,9 @@ class Release:
     @property
     def nothing_left(self) -> str:
         """Names the columns of which no record shows anything, first in every summary."""
-        columns = {each.column: each.hidden for each in self.utility.columns}
+        columns = {column.column: column.hidden for column in self.utility.columns}
         return nothing_left(
-            columns | {each.column: each.hidden for each in lost_events(self.utility)}
+            columns | {event.column: event.hidden for event in lost_events(self.utility)}
         )
 
     @property
@@ -591,7 +593,7 @@ class Release:
     ) -> Release:
         """The release with its verdict, the hashes of its files, and the head of a memory."""
         said = {} if self.judged_in else self.verdict.noted
-        tables = {name: dict(own) for name, own in self.manifest.tables.items()}
+        tables = {name: dict(table) for name, table in self.manifest.tables.items()}
         for table, own in digests.items():
             tables[table]["sha256"] = own
         manifest = replace(self.manifest, output_sha256=digest, verdict=said, tables=tables)
@@ -672,11 +674,11 @@ class Release:
             "utility": self.utility.to_json(),
             "constraints": [
                 {
-                    "name": each.name,
-                    "promised": self.manifest.promised(each),
-                    **each.parameters(),
+                    "name": constraint.name,
+                    "promised": self.manifest.promised(constraint),
+                    **constraint.parameters(),
                 }
-                for each in self.constraints
+                for constraint in self.constraints
             ],
             **({} if self.judged_in else {"verdict": self.verdict.to_json()}),
             "manifest": self.manifest.to_dict(),

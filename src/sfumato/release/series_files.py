@@ -154,26 +154,28 @@ class Continued:
         own = np.array([lasting.class_of.get(name, WAITING) for name in ids_of(table)], np.int32)
         columns = [
             Cells(
-                each,
-                lasting.cells[each.name],
-                lasting.columns[each.name][1],
-                table.schema.quasi_identifiers[each.name].order,
+                identifier,
+                lasting.cells[identifier.name],
+                lasting.columns[identifier.name][1],
+                table.schema.quasi_identifiers[identifier.name].order,
             )
-            for each in table.quasi_identifiers
+            for identifier in table.quasi_identifiers
         ]
         admitted = np.flatnonzero(own[table.person] != WAITING)
         there = table.take(admitted)
         used, number = np.unique(own[table.person[admitted]], return_inverse=True)
         class_of = number.astype(np.int32)
         _check_kept(there, class_of, constraints)
-        values = [each.values(used) for each in columns]
+        values = [column.values(used) for column in columns]
         extra = ExtraValues(
             tuple(codes for codes, _ in values), tuple(of for _, of in values), alone=True
         )
         of_person = class_of[np.unique(there.person, return_index=True)[1]]
         tree = Partition(of_person, len(used), 0).measured(np.bincount(there.person))
         draft = Draft(admitted, there, class_of, tree, len(used), extra=extra)
-        released: ReleasedColumns = {each.column.name: (each.shown(used),) for each in columns}
+        released: ReleasedColumns = {
+            column.column.name: (column.shown(used),) for column in columns
+        }
         changed = {each.column.name: each.outside(table.person, own) for each in columns}
         waiting = table.persons - there.persons - len(lasting.hidden)
         return cls(draft, released, lasting, waiting, changed)
@@ -225,7 +227,7 @@ def _check_kept(table: Table, class_of: Codes, constraints: Sequence[Constraint]
         ranks=ranks_of(table, ordered_attributes(constraints, table.schema.sensitive)),
         rows=rows_of_tables(table),
     )
-    broken = {each.name: ~each.met(summary) for each in constraints}
+    broken = {constraint.name: ~constraint.met(summary) for constraint in constraints}
     failures = [
         f"{name} is no longer kept by {int(which.sum())} of {count} classes, of "
         f"{int(summary.persons[which].sum())} people."

@@ -81,7 +81,7 @@ def plan_series(
     list
         Settings that some file refused first, then the one under which most people are found.
     """
-    own = [each.k for each in promises if isinstance(each, PidKAnonymity)]
+    own = [promise.k for promise in promises if isinstance(promise, PidKAnonymity)]
     if len(files) < _FEWEST_FILES or not own or schema.person is None:
         raise InputError(
             "a plan of a series",
@@ -89,8 +89,8 @@ def plan_series(
             found=f"{len(files)} files and {len(own)} such promises",
             advice="name the files in their order, and --pid-k",
         )
-    others = [each for each in promises if not isinstance(each, PidKAnonymity)]
-    people = [ids_in(each, schema.person) for each in files]
+    others = [promise for promise in promises if not isinstance(promise, PidKAnonymity)]
+    people = [ids_in(file, schema.person) for file in files]
     every = sorted({*admit_every}) or [1, 2, 3]
     settings = [(k, number) for k in sorted({*own, *ks}) for number in every]
     made = []

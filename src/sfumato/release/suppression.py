@@ -167,7 +167,7 @@ class Suppressor:
             class_of,
             classes,
             part.person,
-            {each.name: each.codes for each in part.sensitive},
+            {attribute.name: attribute.codes for attribute in part.sensitive},
             ranks=ranks_of(
                 part, promise.ordered_attributes([*self.constraints], part.schema.sensitive)
             ),
@@ -266,11 +266,11 @@ def not_met(
 ) -> ConstraintsNotMetError:
     """The error that says what is broken, by how much, and what would help."""
     whole = persons.whole()
-    failures = [each.shortfall(whole) for each in promise.unmet(whole, constraints)]
+    failures = [constraint.shortfall(whole) for constraint in promise.unmet(whole, constraints)]
     failures += [
-        f"{each.name} allows {each.limit(int(whole.records[0]), int(whole.persons[0])):.4g}, "
-        f"and a single class spends {float(each.spent(whole)[0]):.4g}."
-        for each in promise.overspent_alone(whole, budgets)
+        f"{budget.name} allows {budget.limit(int(whole.records[0]), int(whole.persons[0])):.4g}, "
+        f"and a single class spends {float(budget.spent(whole)[0]):.4g}."
+        for budget in promise.overspent_alone(whole, budgets)
     ]
     options = [
         _coarsen_option(whole, constraints),
@@ -295,7 +295,7 @@ def _coarsen_option(whole: ClassSummary, constraints: Sequence[promise.Constrain
 def _cap_option(persons: PersonTable, constraints: Sequence[promise.Constraint]) -> str:
     whole = persons.whole()
     broken = promise.unmet(whole, constraints)
-    if not broken or any(each.needs & NOT_OF_RECORDS for each in broken):
+    if not broken or any(constraint.needs & NOT_OF_RECORDS for constraint in broken):
         return ""
     low, high = 0, int(whole.largest[0])
     while low < high - 1:

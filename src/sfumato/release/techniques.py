@@ -49,9 +49,11 @@ class Techniques:
         # Read and written again, so that equal choices read alike in every manifest.
         weights = self.read(value, subject)
         return ",".join(
-            each.value if weights[each] == 1 else f"{each.value}={weights[each]:g}"
-            for each in Technique
-            if each in weights
+            technique.value
+            if weights[technique] == 1
+            else f"{technique.value}={weights[technique]:g}"
+            for technique in Technique
+            if technique in weights
         )
 
     def read(self, words: str | None, subject: str = "techniques") -> Mapping[Technique, float]:
@@ -59,8 +61,8 @@ class Techniques:
         if words is None:
             return dict.fromkeys(Technique, 1.0)
         found: dict[Technique, float] = {}
-        for each in words.split(","):
-            name, _, weight = each.strip().partition("=")
+        for part in words.split(","):
+            name, _, weight = part.strip().partition("=")
             # One that is named twice may have two weights, of which neither is surely meant.
             if name not in list(Technique) or Technique(name) in found:
                 raise InputError(

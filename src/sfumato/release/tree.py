@@ -258,8 +258,12 @@ class Growth:
     ) -> None:
         self.persons = replace(persons, ties=None)
         self.constraints = constraints
-        self.cheap = [each for each in constraints if each.needs <= WITHOUT_PERSONS]
-        self.costly = [each for each in constraints if not each.needs <= WITHOUT_PERSONS]
+        self.cheap = [
+            constraint for constraint in constraints if constraint.needs <= WITHOUT_PERSONS
+        ]
+        self.costly = [
+            constraint for constraint in constraints if not constraint.needs <= WITHOUT_PERSONS
+        ]
         self.needs = frozenset[str]().union(*(each.needs for each in constraints))
         self.budgets = budgets
         self.progress = progress
@@ -348,10 +352,10 @@ class Growth:
                 leaves.append(np.setdiff1d(np.arange(len(nodes)), parents))
         ends = [nodes.take(some) for nodes, some in zip(self.levels, leaves, strict=True)]
         depth = max(level for level, some in enumerate(leaves) if len(some))
-        lows = np.concatenate([each.low for each in ends])
+        lows = np.concatenate([end.low for end in ends])
         found = replace(self._starting_at(lows, depth), price=price)
         if self.register_tree is not None:
-            segments = cuts.joined_segments([each.register for each in ends], np.argsort(lows))
+            segments = cuts.joined_segments([end.register for end in ends], np.argsort(lows))
             own = found.class_of_person[self.ids]
             found = replace(
                 found, class_of_register=self.register_tree.classes(self.persons, segments, own)

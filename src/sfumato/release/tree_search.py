@@ -214,7 +214,11 @@ class SearchGrowth(Growth):
             width=np.zeros(len(node)),
         )
         candidates = self._that_meet(nodes, candidates)
-        scanned = [each for each in self.constraints if each.needs and each.needs <= SCANNED]
+        scanned = [
+            constraint
+            for constraint in self.constraints
+            if constraint.needs and constraint.needs <= SCANNED
+        ]
         if not scanned or not len(candidates.node):
             return candidates
         sides = self._scanned_sides(order, nodes, candidates, scanned)
@@ -367,7 +371,7 @@ def _range_sums(values: Ints, start: Ints, place: Ints) -> Ints:
 
 def limits_of(constraints: Sequence[Constraint], persons: PersonTable) -> Limits | None:
     """All thresholds in one; ``None`` where a promise is more than thresholds."""
-    counted = [each for each in constraints if isinstance(each, Counted)]
+    counted = [constraint for constraint in constraints if isinstance(constraint, Counted)]
     # Nor do they know who has records of a table.
     shared = any(each.needs & {"affiliation", "distinct"} for each in constraints)
     # The compiled loops know nothing but thresholds, and must not keep less than all promises.
@@ -393,11 +397,11 @@ def limits_of(constraints: Sequence[Constraint], persons: PersonTable) -> Limits
 
 
 def _least_shared(stated: Sequence[Thresholds]) -> float:
-    return min((each.affiliation for each in stated), default=np.inf)
+    return min((thresholds.affiliation for thresholds in stated), default=np.inf)
 
 
 def _most_distinct(stated: Sequence[Thresholds]) -> int:
-    return max((each.distinct for each in stated), default=0)
+    return max((thresholds.distinct for thresholds in stated), default=0)
 
 
 def axes_of(persons: PersonTable, loss: cuts.LossSpace) -> Axes:
@@ -445,13 +449,15 @@ def _together(attributes: Sequence[Values], persons: int) -> tuple[Ints, Codes]:
     """The sensitive values of each person (CSR), those of each attribute after the last one's."""
     if len(attributes) == 1:
         return attributes[0].offsets, attributes[0].values
-    numbers = [np.diff(each.offsets) for each in attributes]
+    numbers = [np.diff(attribute.offsets) for attribute in attributes]
     offsets = np.zeros(persons + 1, dtype=np.int64)
     np.cumsum(sum(numbers, np.zeros(persons, dtype=np.int64)), out=offsets[1:])
     values, start, first = np.empty(offsets[-1], dtype=np.int32), offsets[:-1].copy(), 0
-    for own, each in zip(numbers, attributes, strict=True):
-        place = np.repeat(start - each.offsets[:-1], own) + np.arange(len(each.values))
-        values[place] = each.values + first
-        start += own
-        first += each.size
+    for lengths, attribute in zip(numbers, attributes, strict=True):
+        place = np.repeat(start - attribute.offsets[:-1], lengths) + np.arange(
+            len(attribute.values)
+        )
+        values[place] = attribute.values + first
+        start += lengths
+        first += attribute.size
     return offsets, values

@@ -50,7 +50,7 @@ def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
         raise InputError(f"output {folder.name}", "must be a folder", found="a file")
     if not folder.exists():
         return
-    left = {each.name for each in leftovers(folder)}
+    left = {leftover.name for leftover in leftovers(folder)}
     others = {*foreign_files(folder, tables)} - left
     is_there = any((folder / f"{name}.csv").exists() for name in tables)
     found = folder_sha256(folder, tables)
@@ -66,7 +66,7 @@ def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
 
 def foreign_files(folder: Path, tables: Iterable[str]) -> list[str]:
     """Names of what stands in a folder of released tables and is not of the release."""
-    others = [each for each in folder.iterdir() if each.name not in {f"{t}.csv" for t in tables}]
+    others = [path for path in folder.iterdir() if path.name not in {f"{t}.csv" for t in tables}]
     there = {each.name for each in others}
     # That of the release has the name that the folder had when it was written.
     books = {
@@ -141,7 +141,7 @@ class WrittenTables:
     @property
     def is_measured(self) -> bool:
         """Whether the files tell of each promise."""
-        return all(each.kept is not None for each in self.promises)
+        return all(promise.kept is not None for promise in self.promises)
 
     @property
     def faults(self) -> list[str]:
@@ -183,7 +183,7 @@ class WrittenTables:
             first = (
                 f"Tables unchanged; {unknown} of {len(self.promises)} promises are not measured."
             )
-        said = [f"Promise {each}." for each in self.promises if each.kept is not False]
+        said = [f"Promise {promise}." for promise in self.promises if promise.kept is not False]
         return [
             *(self.faults or [first]),
             *sorted(said, key=lambda e: "not measured" not in e),
@@ -217,7 +217,7 @@ def measured_again(folder: Path, schema: Schema) -> WrittenTables:
         source = open_source(file)  # refuses one that is not there
         tables[name] = read_columns(source, source.names)
     # Earlier versions state one hash of all files alone.
-    stated = {name: own.get("sha256") for name, own in manifest.tables.items()}
+    stated = {name: table.get("sha256") for name, table in manifest.tables.items()}
     is_whole = tables_sha256(files) == manifest.output_sha256
     changed = tuple(n for n, f in files.items() if not is_whole and stated[n] != file_sha256(f))
     twice = sum(_repeated(tables[n], own.key) for n, own in schema.tables.items() if own.key)
@@ -232,7 +232,7 @@ def measured_again(folder: Path, schema: Schema) -> WrittenTables:
         broken,
         _fewest(schema, tables),
         _promised(manifest),
-        tuple(_held(each, manifest, schema, risk) for each in manifest.constraints),
+        tuple(_held(constraint, manifest, schema, risk) for constraint in manifest.constraints),
     )
 
 
@@ -289,9 +289,9 @@ def _coarser(promise: AboutAttribute, manifest: Manifest, schema: Schema) -> lis
         return []
     codes = {
         f"{name}.{column}"
-        for name, own in schema.tables.items()
-        for column in (*own.events, *own.of)
-        if column not in own.dates
+        for name, table in schema.tables.items()
+        for column in (*table.events, *table.of)
+        if column not in table.dates
     }
     told = promise.spoken_of(dict.fromkeys(schema.further))
     return [name for name in told if name in codes]
@@ -299,7 +299,11 @@ def _coarser(promise: AboutAttribute, manifest: Manifest, schema: Schema) -> lis
 
 def _promised(manifest: Manifest) -> int:
     """People that every class has at least, by the promises of a release."""
-    own = [each.fewest_persons for each in manifest.constraints if isinstance(each, Promise)]
+    own = [
+        constraint.fewest_persons
+        for constraint in manifest.constraints
+        if isinstance(constraint, Promise)
+    ]
     return max(own, default=1)
 
 

@@ -462,8 +462,8 @@ def _with_recursive(
         for column in table.sensitive
     }
     return {
-        name: replace(own, recursive={**own.recursive, **found[name]})
-        for name, own in risk.sensitive.items()
+        name: replace(attribute, recursive={**attribute.recursive, **found[name]})
+        for name, attribute in risk.sensitive.items()
     }
 
 

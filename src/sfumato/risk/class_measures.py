@@ -166,7 +166,9 @@ def rows_of_tables(table: Table) -> dict[str, Bools]:
     part = table.part_of
     if part is None:
         return {}
-    return {each.name: np.isin(part, part[each.codes >= 0]) for each in table.sensitive}
+    return {
+        attribute.name: np.isin(part, part[attribute.codes >= 0]) for attribute in table.sensitive
+    }
 
 
 def recursive_measures(

@@ -215,8 +215,8 @@ class ClassBlocks:
         # Files with a record per person are common, and need neither a sort nor a count of persons.
         self._single = shown is None and _own_each(person)
         self._holders = {
-            name: _distinct_persons(class_of[own], person[own], classes)
-            for name, own in (rows or {}).items()
+            name: _distinct_persons(class_of[row], person[row], classes)
+            for name, row in (rows or {}).items()
         }
         self._order = self._by_id = None
         if sensitive or not self._single:
@@ -282,8 +282,8 @@ class ClassBlocks:
         whole = first.map_arrays(room)
 
         def fill(part: ClassSummary, start: int) -> None:
-            for mine, own in zip(whole.arrays(), part.arrays(), strict=True):
-                mine[start : start + len(own)] = own
+            for mine, array in zip(whole.arrays(), part.arrays(), strict=True):
+                mine[start : start + len(array)] = array
 
         self.map_blocks(fill)
         return whole
@@ -310,7 +310,7 @@ class ClassBlocks:
             distinct={name: value.distinct for name, value in values.items()},
             distance={name: value.distance for name, value in values.items()},
             ordered_distance=distances,
-            holders={name: own[start:stop] for name, own in self._holders.items()},
+            holders={name: holder[start:stop] for name, holder in self._holders.items()},
             fewest_sharing=sharing.fewest,
             first_row=first,
             largest_row=counts.largest_row,
@@ -471,15 +471,15 @@ def extremes(blocks: ClassBlocks, wanted: Mapping[str, ClassValue]) -> dict[str,
     """The lowest or highest of each value over classes, and its sum, in one pass."""
 
     def of_block(classes: ClassSummary, start: int) -> dict[str, Extreme]:
-        return {name: _extreme(classes, start, each) for name, each in wanted.items()}
+        return {name: _extreme(classes, start, value) for name, value in wanted.items()}
 
     found = blocks.map_blocks(of_block)
     best = {"low": min, "high": max}
     return {
-        name: best[each.end]((block[name] for block in found), key=_value)._replace(
+        name: best[class_value.end]((block[name] for block in found), key=_value)._replace(
             total=sum(block[name].total for block in found)
         )
-        for name, each in wanted.items()
+        for name, class_value in wanted.items()
     }
 
 

@@ -331,7 +331,7 @@ class Risk:
         records = self.by_records
         places = {"positions": self.positions} if self.ran is None else {"ran": self.ran.to_json()}
         if self.preparation:
-            out["recipe"] = [each.to_json() for each in self.preparation]
+            out["recipe"] = [step.to_json() for step in self.preparation]
         if self.verdict is not None:
             out["verdict"] = self.verdict.to_json()
         if self.columns:
@@ -375,7 +375,9 @@ class Risk:
         if self.population is not None:
             known = {line.name for line in lines}
             lines += [line for line in self.population.rows() if line.name not in known]
-        return lines + [line for name, own in self.sensitive.items() for line in own.rows(name)]
+        return lines + [
+            line for name, attribute in self.sensitive.items() for line in attribute.rows(name)
+        ]
 
     def __repr__(self) -> str:
         head = ("records", "persons", "classes", "k", "pid_k")
@@ -428,7 +430,7 @@ class Risk:
             yield "Columns: people found with each, and without it", column_rows(self.columns), ()
         if self.preparation:
             steps = [
-                measure_table.Row(each.column, each.cells, each.what) for each in self.preparation
+                measure_table.Row(step.column, step.cells, step.what) for step in self.preparation
             ]
             yield "Recipe: cells changed before they were measured", steps, ()
 

@@ -332,7 +332,7 @@ def _learned_of_few(
 ) -> tuple[Learned, ...]:
     """What is learned of columns of whose tables nobody was drawn who has rows there."""
     crowds, made = file.by_band, list[Learned]()
-    for column in (each for each in file.sensitive if each not in names):
+    for column in (attribute for attribute in file.sensitive if attribute not in names):
         rows = file.of_tables(file.columns[column].codes != MISSING)
         holders = distinct(crowds.person[crowds.having(rows)])
         if not len(holders) or np.isin(drawn, holders).any():
@@ -342,7 +342,7 @@ def _learned_of_few(
         shows = _Shows(crowds, [file.columns[name] for name in names], crowds.crowd[units])
         known = shows.known(units, rng)
         at, fitting, _ = shows.fitting(known)
-        others = [each for each in (*names, *file.sensitive) if each != column]
+        others = [name for name in (*names, *file.sensitive) if name != column]
         of = None if len(some) == len(holders) else len(some)
         made += _learned(crowds, units, known, (at, fitting), others, of)
     return tuple(made)

@@ -113,11 +113,11 @@ def _with_intervals(columns: Sequence[EventColumn]) -> list[EventColumn]:
     """The same with second dates as days after the first, and as they are where that is missing."""
     dates = [column for column in columns if column.event.kind is EventKind.DATE]
     found = [column for column in columns if column not in dates[1:]]
-    for other in dates[1:]:
+    for date in dates[1:]:
         first = dates[0]
-        found.append(interval_column(first, other))
-        alone = np.where(first.codes == MISSING, other.codes, np.int32(MISSING))
-        found.append(replace(other, codes=alone, event=Event(kind=EventKind.DATE)))
+        found.append(interval_column(first, date))
+        alone = np.where(first.codes == MISSING, date.codes, np.int32(MISSING))
+        found.append(replace(date, codes=alone, event=Event(kind=EventKind.DATE)))
     return found
 
 

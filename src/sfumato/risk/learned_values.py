@@ -243,8 +243,8 @@ def foretold(exact: Sequence[Codes], person: Codes, codes: Codes) -> float:
         begins.append(int(parts[:, place].max(initial=0)) + 1)
     model = _Tree(np.repeat(np.arange(len(exact)), np.diff(begins)))
     guesses = np.full(people, MISSING, dtype=np.int64)
-    for own in range(FOLDS if exact else 0):
-        test, train = order[own::FOLDS], np.delete(order, np.s_[own::FOLDS])
+    for number in range(FOLDS if exact else 0):
+        test, train = order[number::FOLDS], np.delete(order, np.s_[number::FOLDS])
         of = np.repeat(train, np.diff(values.starts)[train])
         known = parts[of], values.value[_rows(values.starts, train)]
         guesses[test] = model.guessed(*known, parts[test])

@@ -115,9 +115,11 @@ def match(table: Table, register: Table) -> Matching:
     like each of them. O((records + register) log).
     """
     columns, sizes = [], []
-    for own, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
-        columns.append(np.concatenate([own.codes, same_values(own, other)[other.codes]]))
-        sizes.append(own.domain.size + 1)
+    for identifier, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
+        columns.append(
+            np.concatenate([identifier.codes, same_values(identifier, other)[other.codes]])
+        )
+        sizes.append(identifier.domain.size + 1)
     class_of, classes = group(columns, sizes)
     here, there = class_of[: table.records], class_of[table.records :]
     return Matching(

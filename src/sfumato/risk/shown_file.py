@@ -187,7 +187,7 @@ def shown(
             else FurtherColumn(codes_of(table.source.column(name)).astype(np.int32))
             for name in names
         },
-        tuple(each.name for each in table.sensitive if each.name in names),
+        tuple(attribute.name for attribute in table.sensitive if attribute.name in names),
         tuple(name for name in schema.events if name in names),
         tuple(identifier.codes for identifier in table.quasi_identifiers),
         pseudonym,

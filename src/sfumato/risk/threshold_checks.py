@@ -129,7 +129,7 @@ def _found(risk: Risk, measure: str, above: float | None) -> list[_Found]:
 
 
 def _of_attributes(risk: Risk, measure: str) -> list[_Found]:
-    values = {name: getattr(own, measure) for name, own in risk.sensitive.items()}
+    values = {name: getattr(attribute, measure) for name, attribute in risk.sensitive.items()}
     several = [_number(value, name) for name, value in values.items() if value is not None]
     if values and not several:
         raise InputError(

@@ -85,11 +85,11 @@ class Ties:
         Persons have shape (sets,), labels that fit the known events (sets, m), -1 for none.
         """
         highest = found
-        for one in range(known.shape[1]):
-            for other in range(one + 1, known.shape[1]):
-                key = self._pair(persons.astype(np.int64), known[:, one], known[:, other])
+        for number in range(known.shape[1]):
+            for place in range(number + 1, known.shape[1]):
+                key = self._pair(persons.astype(np.int64), known[:, number], known[:, place])
                 at = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
-                both = (known[:, one] >= 0) & (known[:, other] >= 0)
+                both = (known[:, number] >= 0) & (known[:, place] >= 0)
                 tied = both & (self._keys[at] == key) if len(self._keys) else both & False
                 if tied.any():
                     highest = np.where(tied, np.maximum(highest, self._chances[at]), highest)

@@ -322,7 +322,11 @@ class Linkage:
 
     def held_against(self, accepted: Iterable[Acceptance], today: date) -> Linkage:
         """The same with who answers for it, where that still counts."""
-        own = (each for each in accepted if each.intruder == LINKAGE and each.covers(None, today))
+        own = (
+            acceptance
+            for acceptance in accepted
+            if acceptance.intruder == LINKAGE and acceptance.covers(None, today)
+        )
         return replace(self, accepted=next(own, None))
 
     def __str__(self) -> str:
@@ -570,10 +574,14 @@ class Verdict:
 
     def lines(self, details: bool = True) -> list[str]:
         """The rows as a table, with what they come from, without the headline."""
-        notes = [(each.intruder, each.why) for each in self.rows if each.why]
+        notes = [(row.intruder, row.why) for row in self.rows if row.why]
         if self.linkage is not None:
             notes.append((LINKAGE, str(self.linkage)))
-        accepted = [(one.column or row.intruder, one) for row in self.rows for one in row.accepted]
+        accepted = [
+            (acceptance.column or row.intruder, acceptance)
+            for row in self.rows
+            for acceptance in row.accepted
+        ]
         if self.linkage is not None and self.linkage.accepted is not None:
             accepted.append((LINKAGE, self.linkage.accepted))
         if details:
@@ -658,10 +666,14 @@ def check_answers(accepted: Iterable[Acceptance], columns: Iterable[str]) -> Non
     It would cover nothing.
     """
     known = {*columns}
-    for each in accepted:
-        if each.column and each.column not in known and not {*each.column.split(" + ")} <= known:
+    for association in accepted:
+        if (
+            association.column
+            and association.column not in known
+            and not {*association.column.split(" + ")} <= known
+        ):
             raise InputError(
-                f"accept.insider.{each.column}",
+                f"accept.insider.{association.column}",
                 "must name a column that may go out, and is no quasi-identifier",
                 found="another name",
                 accepted=", ".join(sorted(known)) or "none",
@@ -711,7 +723,7 @@ def judged_again(
         # Of other limits nothing was tried.
         above *= limits == limits_of(plain)
         return replace(again, cures=tuple(cure for cure in cures if cure.row in above))
-    rows = {each["intruder"]: each for each in plain["rows"]}
+    rows = {row["intruder"]: row for row in plain["rows"]}
     stranger = TypeAdapter(Findings).validate_python(rows["stranger"])
     blank = rows["insider"]
     return unmeasured(

@@ -465,7 +465,7 @@ def in_order(recipe: Mapping[str, Cleaning]) -> list[str]:
             name
             for name, each in waiting.items()
             # A column made of itself would wait for itself, and is in the circle that is said.
-            if name not in each.sources and not any(other in waiting for other in each.sources)
+            if name not in each.sources and not any(source in waiting for source in each.sources)
         ]
         if not ready:
             names = ", ".join(f"'{name}'" for name in waiting)

@@ -576,7 +576,7 @@ class Schema(Frozen):
         }
         if self.recipe:
             named = {name for names in roles.values() for name in names}
-            sources = (name for each in self.recipe.values() for name in each.sources)
+            sources = (name for cleaning in self.recipe.values() for name in cleaning.sources)
             # A birth date from which an age is made must not go out because nobody gave it a role.
             roles[RECIPE_SOURCE] = tuple(n for n in dict.fromkeys(sources) if n not in named)
         return roles
@@ -599,17 +599,17 @@ class Schema(Frozen):
         """The columns that may go out beside quasi-identifiers; of tables as ``TABLE.COLUMN``."""
         if not self.tables:
             return (*self.sensitive, *self.insensitive)
-        lookups = {name for name, own in self.tables.items() if own.lookup}
+        lookups = {name for name, table in self.tables.items() if table.lookup}
         return tuple(
             f"{name}.{column}"
-            for name, own in self.tables.items()
+            for name, table in self.tables.items()
             if name not in lookups
             for column in dict.fromkeys(
                 (
-                    *own.events,
-                    *(column for column, to in own.of.items() if to in lookups),
-                    *own.sensitive,
-                    *own.insensitive,
+                    *table.events,
+                    *(column for column, to in table.of.items() if to in lookups),
+                    *table.sensitive,
+                    *table.insensitive,
                 )
             )
         )

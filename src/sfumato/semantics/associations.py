@@ -412,8 +412,8 @@ def mine(
         raise InputError("parameter length", "must be a whole number", accepted="1 or more")
     hierarchies = _hierarchies(releases)
     found: dict[Said, Figures] = {}
-    for shown in releases:
-        for said, figures in _candidates(shown, support, confidence, length):
+    for release in releases:
+        for said, figures in _candidates(release, support, confidence, length):
             # Confidence stands first in the figures, so the greatest is that of the surest release.
             found[said] = max(figures, found.get(said, (0.0, 0.0)))
     decided = {one.key: one for one in earlier or () if one.state != State.PROPOSED}
@@ -421,7 +421,8 @@ def mine(
     refused = decided.keys() - accepted
     # What was rejected is not known to readers, so nothing may be left out as following from it.
     redundancy = Redundancy(
-        hierarchies, [said for said in {*found, *accepted} if said not in refused]
+        hierarchies,
+        [association for association in {*found, *accepted} if association not in refused],
     )
     # What was decided on stays though it follows from others: the decision must not get lost.
     kept = [said for said in found if said in decided or not redundancy.follows(said)]
@@ -454,8 +455,8 @@ def _candidates(
             for row, label, share in _confident(sets, item, shown, confidence):
                 antecedent = tuple(
                     sorted(
-                        _item(names, each, value)
-                        for each, value in zip(sets.places, sets.labels[row], strict=True)
+                        _item(names, place, value)
+                        for place, value in zip(sets.places, sets.labels[row], strict=True)
                     )
                 )
                 figures = (share, float(sets.counts[row]) / total)
@@ -490,8 +491,8 @@ def _association(said: Said, figures: Figures, decided: Association | None) -> A
 def _hierarchies(releases: Sequence[Shown]) -> Mapping[str, Hierarchy]:
     """The hierarchy of every attribute, the same in all releases."""
     found: dict[str, Hierarchy] = {}
-    for shown in releases:
-        for name, hierarchy in shown.hierarchies.items():
+    for release in releases:
+        for name, hierarchy in release.hierarchies.items():
             first = found.setdefault(name, hierarchy)
             # Items are places in the hierarchy, which mean the same only where labels and order do.
             if first is not hierarchy and (
@@ -526,7 +527,7 @@ def decide(
         )
     return Associations(
         tuple(
-            replace(one, state=state, note=note) if number in chosen else one
-            for number, one in enumerate(associations, 1)
+            replace(association, state=state, note=note) if number in chosen else association
+            for number, association in enumerate(associations, 1)
         )
     )

@@ -51,22 +51,22 @@ def link_up(linked: Any, schema: Schema, asked: Sequence[LinkageAnonymity]) -> L
     asked
         The local data sets, at least one; the largest k holds for all of them.
     """
-    names = [each.name for each in asked]
+    names = [anonymity.name for anonymity in asked]
     if not names or len(set(names)) < len(names):
         raise InputError("the local data sets", "must be at least one, with a name of its own each")
-    schemas = [_local_schema(each, schema) for each in asked]
+    schemas = [_local_schema(anonymity, schema) for anonymity in asked]
     specs = {
         name: _one_spec(name, quasi, schemas) for name, quasi in schema.quasi_identifiers.items()
     }
     table = open_classified(linked, schema.model_copy(update={"quasi_identifiers": specs}))
-    tables = [open_table(each.local, own) for each, own in zip(asked, schemas, strict=True)]
+    tables = [open_table(each.local, schema) for each, schema in zip(asked, schemas, strict=True)]
     hierarchies, codes, local_codes = _same_values(table, tables, specs)
     # Rule 2 of paper 002: the k of a linkage is the largest that any of its databases asks for.
     k = max(each.k for each in asked)
     informed = any(each.informed for each in asked)
     locals_ = tuple(
-        replace(_local(name, other, own, hierarchies, k), informed=informed)
-        for name, other, own in zip(names, tables, local_codes, strict=True)
+        replace(_local(name, table, local_code, hierarchies, k), informed=informed)
+        for name, table, local_code in zip(names, tables, local_codes, strict=True)
     )
     all_hierarchies = tuple(hierarchies[name] for name in specs)
     found = Linked.of(table, all_hierarchies, codes, locals_)
@@ -121,7 +121,7 @@ def _same_values(
     codes = np.empty((table.records, len(specs)), dtype=np.int32, order="F")
     local_codes: list[dict[str, Codes]] = [{} for _ in tables]
     for place, column in enumerate(table.quasi_identifiers):
-        held = [(number, _column(each, column.name)) for number, each in enumerate(tables)]
+        held = [(number, _column(table, column.name)) for number, table in enumerate(tables)]
         having = [(number, own) for number, own in held if own is not None]
         columns = [column, *(own for _, own in having)]
         # What no local file has is never generalised, so it needs no hierarchy of its own.
@@ -150,8 +150,8 @@ def _local(
     return Local.from_codes(
         name,
         names,
-        [hierarchies[each] for each in names],
-        np.asfortranarray(np.column_stack([codes[each] for each in names])),
+        [hierarchies[name] for name in names],
+        np.asfortranarray(np.column_stack([codes[name] for name in names])),
         table.person,
         k,
     )
@@ -232,9 +232,9 @@ def measured(linked: Linked, levels: Integers) -> Measured:
         columns = linked.columns_of(local)
         counts[local.name] = matches(local, linked.codes[:, columns], levels[:, columns])
     risks = np.zeros(len(linked.codes))
-    for found in counts.values():
+    for count in counts.values():
         # The reader may match against any of the local files, so the worst of them counts.
-        np.maximum(risks, np.where(found > 0, 1 / np.maximum(found, 1), 0.0), out=risks)
+        np.maximum(risks, np.where(count > 0, 1 / np.maximum(count, 1), 0.0), out=risks)
     return Measured(
         counts,
         Measure("linkage_risk", mean_risk(linked, risks)),

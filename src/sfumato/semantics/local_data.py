@@ -72,7 +72,7 @@ def _renumbered(keys: Sequence[Ints]) -> tuple[list[Ints], int]:
     # All sides at once: keys of different sides must stay comparable.
     distinct, numbers = np.unique(np.concatenate(keys), return_inverse=True)
     ends = np.cumsum([len(key) for key in keys])[:-1]
-    return [each.copy() for each in np.split(numbers.astype(np.int64), ends)], len(distinct)
+    return [part.copy() for part in np.split(numbers.astype(np.int64), ends)], len(distinct)
 
 
 def distinct_tuples(tables: Sequence[Codes], codes: Codes) -> tuple[Ints, Ints, Ints]:
@@ -554,17 +554,17 @@ def alike_levels(local: Local, weights: Sequence[float] | None = None) -> Levels
     rank = np.ravel_multi_index(tuple(levels.T.astype(np.int64)), shape)
     # Who is not settled is put at the root, so as to count at no vector before joining it.
     rank[~settled] = root
-    for each in np.argsort(means, kind="stable").tolist():
+    for place in np.argsort(means, kind="stable").tolist():
         left = ~settled
-        if each == root or not left.any():
+        if place == root or not left.any():
             continue
         # Those who are at this vector already count towards the k of those who join.
-        rows = np.flatnonzero(left | (rank == each))
-        vector = [int(level) for level in np.unravel_index(each, shape)]
+        rows = np.flatnonzero(left | (rank == place))
+        vector = [int(level) for level in np.unravel_index(place, shape)]
         (keys,) = packed_keys(local.tables, vector, local.codes[rows])
         number = np.unique(keys, return_inverse=True)[1].reshape(-1)
         joined = rows[left[rows] & (_individuals(local, number, rows) >= local.k)]
-        rank[joined], settled[joined] = each, True
+        rank[joined], settled[joined] = place, True
     _raise_to_root(local, rank, root, np.argsort(means, kind="stable")[::-1])
     return np.column_stack(np.unravel_index(rank, shape)).astype(np.int8)
 

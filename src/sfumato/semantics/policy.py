@@ -90,7 +90,7 @@ def _warning(where: str, says: str, advice: str = "") -> Finding:
 def _unknown(where: str, kind: str, name: str, known: Iterable[str]) -> Finding:
     names = list(known)
     # Another case is a frequent slip, which by itself must not make a name look far away.
-    folded = {each.casefold(): each for each in names}
+    folded = {name.casefold(): name for name in names}
     near = get_close_matches(name.casefold(), folded, n=1)
     advice = f"Perhaps '{folded[near[0]]}' is meant" if near else f"Add the {kind}"
     return _error(where, f"{kind} '{name}' is not in the policy", advice)
@@ -194,7 +194,9 @@ def _requests(policy: Policy) -> Findings:
             yield _unknown(where, "linkage", request.linkage, policy.linkages)
             continue
         linked = {
-            each: policy.databases[each] for each in linkage.from_ if each in policy.databases
+            database: policy.databases[database]
+            for database in linkage.from_
+            if database in policy.databases
         }
         if not any(request.role in database.authenticates for database in linked.values()):
             yield _error(
@@ -225,9 +227,9 @@ def _unused(policy: Policy) -> Findings:
             yield _warning(f"linkage '{name}'", "no request asks for it")
         roles = {
             role
-            for each in linkage.from_
-            if each in policy.databases
-            for role in policy.databases[each].authenticates
+            for database in linkage.from_
+            if database in policy.databases
+            for role in policy.databases[database].authenticates
         }
         if not roles:
             yield _warning(f"linkage '{name}'", "none of its databases authenticates anybody")

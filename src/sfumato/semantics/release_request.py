@@ -369,7 +369,7 @@ def _in_terms_of(
 
 def is_always(association: associations.Association, hierarchies: Mapping[str, Hierarchy]) -> bool:
     """Whether everybody meets the condition, because it is on a root."""
-    return all(each.level == hierarchies[each.attribute].height for each in association.antecedent)
+    return all(item.level == hierarchies[item.attribute].height for item in association.antecedent)
 
 
 def _is_there(term: Term, hierarchies: Mapping[str, Hierarchy]) -> bool:
@@ -397,7 +397,7 @@ def _followed(
     # Persons are recognised by their columns alone, so the classes may be anything here.
     now = disclosed(linked, np.zeros(linked.table.records, dtype=np.int64), Secrets())
     # Asked before ids are looked for, since this refuses releases whose persons cannot be followed.
-    pairs = [(each, *ledger.follow(now, each.number)) for each in releases]
+    pairs = [(release, *ledger.follow(now, release.number)) for release in releases]
     ids = person_ids(linked)
     if ids is None:
         return linked, (), []
@@ -573,5 +573,6 @@ def found_in(
         earlier=known.decided,
     )
     return tuple(
-        noted(each, linked.hierarchy_of) for each in mined.of_state(associations.State.PROPOSED)
+        noted(association, linked.hierarchy_of)
+        for association in mined.of_state(associations.State.PROPOSED)
     )

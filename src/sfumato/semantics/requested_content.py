@@ -314,8 +314,8 @@ def followed(
     detail: Mapping[str, Any],
 ) -> None:
     """Bring the associations that are known, by id, up to date with the next entry, in place."""
-    for each in detail.get("associations", ()):
-        new = from_detail(each)
+    for association in detail.get("associations", ()):
+        new = from_detail(association)
         old = known.get(new.id)
         found = (*(old.found if old else ()), number)
         # An entry repeats the state in which it used an association;
@@ -566,7 +566,7 @@ def release_of(number: int, time: str, digest: str, detail: Mapping[str, Any]) -
         file_hashes=detail["file_hashes"],
         # Ledgers of earlier versions hold entries without them.
         local_hashes=detail.get("local_hashes", {}),
-        associations=tuple(from_detail(each) for each in detail["associations"]),
+        associations=tuple(from_detail(association) for association in detail["associations"]),
         figures=detail["figures"],
         number=number,
         time=time,

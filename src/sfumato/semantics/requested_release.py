@@ -194,7 +194,9 @@ def figures_of(linked: Linked, levels: Levels, known: release_request.Known) -> 
 def columns_counted(linked: Linked, known: release_request.Known) -> Sequence[int]:
     """The columns of linkage quasi-identifiers, and of what accepted associations speak about."""
     spoken = {
-        item.attribute for each in known.accepted for item in (*each.antecedent, each.consequent)
+        item.attribute
+        for association in known.accepted
+        for item in (*association.antecedent, association.consequent)
     }
     linkage = set(linked.linkage_columns)
     return [
@@ -268,7 +270,7 @@ def by_association(
         says = association.text(linked.hierarchy_of)
         lines.append(_line(known.ids[number], says, measure, changes, linked, explained))
     if known.earlier:
-        between = [each for each in enforced.changes if each.between]
+        between = [change for change in enforced.changes if change.between]
         measure = Treatment.GENERALISE.value if between else ""
         lines.append(_line("", INTERSECTION, measure, between, linked, ()))
     return tuple(lines)
@@ -376,7 +378,7 @@ def manifest_of(
 
 def _recipe_of(asked: release_request.Asked) -> dict[str, Any]:
     """What the recipe did to the linked data, in counts; nothing without one."""
-    steps = [each.to_json() for each in asked.linked.table.preparation]
+    steps = [step.to_json() for step in asked.linked.table.preparation]
     return {"recipe": steps} if steps else {}
 
 
@@ -545,7 +547,7 @@ class RequestedRelease:
         """What its custodian should know, the columns that show nothing first."""
         names = set(self.table.column_names) & set(self.linked.table.schema.quasi_identifiers)
         cells = {name: pc.unique(self.table[name]).to_pylist() for name in sorted(names)}
-        lost = nothing_left({name: float(own == [ROOT]) for name, own in cells.items()})
+        lost = nothing_left({name: float(cell == [ROOT]) for name, cell in cells.items()})
         found = [lost.strip()] if lost else []
         if self.number is None:
             found.append("without a ledger nothing is known of earlier releases, nor will be")
@@ -623,12 +625,12 @@ class RequestedRelease:
             "exposed": self.exposed,
             "proposed": [
                 {
-                    "id": each.id,
-                    "says": each.text,
-                    "support": each.support,
-                    "confidence": each.confidence,
+                    "id": association.id,
+                    "says": association.text,
+                    "support": association.support,
+                    "confidence": association.confidence,
                 }
-                for each in self.proposed
+                for association in self.proposed
             ],
             "ledger": {
                 "release": self.number,

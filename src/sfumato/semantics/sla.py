@@ -500,7 +500,7 @@ class Change:
     def text(self, hierarchies: Mapping[str, Hierarchy]) -> str:
         """The change as people read it; names no value of the tuple but those of associations."""
         raised = ", ".join(f"{one.attribute} {one.before} to {one.after}" for one in self.raised)
-        why = [one.text(hierarchies) for one in self.associations]
+        why = [association.text(hierarchies) for association in self.associations]
         why += ["its intersection with earlier releases"] if self.between else []
         return f"tuple {self.row + 1}: {raised}, loss {self.loss:.4g}, for {'; '.join(why)}"
 
@@ -1074,8 +1074,8 @@ def _search(
     """The cheapest levels that hold, tuple by tuple, all tuples a step at a time."""
     shares = local_data.normalised_weights(weights, len(hierarchies))
     losses = [
-        share * local_data.penalty_table(one)
-        for share, one in zip(shares, hierarchies, strict=True)
+        share * local_data.penalty_table(hierarchy)
+        for share, hierarchy in zip(shares, hierarchies, strict=True)
     ]
     heights = tuple(hierarchy.height for hierarchy in hierarchies)
     found = start.copy()

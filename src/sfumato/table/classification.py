@@ -68,7 +68,10 @@ def refused_columns(data: object, schema: Schema) -> dict[str, str]:
     table = open_table(prepared(open_source(data), schema) if schema.recipe else data, schema)
     found = {figure.column: f"it {figure.leak}" for figure in column_figures(table) if figure.leak}
     if schema.person is None:
-        found |= {each.name: each.reason for each in _candidates_in(table, schema.sensitive)}
+        found |= {
+            candidate.name: candidate.reason
+            for candidate in _candidates_in(table, schema.sensitive)
+        }
     return found
 
 
@@ -172,9 +175,9 @@ def _columns(table: Table) -> pa.Table:
         identifier.name: _with_nulls(identifier.codes) for identifier in table.quasi_identifiers
     }
     # Labels where it matters how a value looks, as that of a person's id: in the sensitive columns.
-    for each in table.sensitive:
-        labels = from_texts(each.domain.label(code) for code in range(each.domain.size))
-        found[each.name] = pa.DictionaryArray.from_arrays(_with_nulls(each.codes), labels)
+    for attribute in table.sensitive:
+        labels = from_texts(attribute.domain.label(code) for code in range(attribute.domain.size))
+        found[attribute.name] = pa.DictionaryArray.from_arrays(_with_nulls(attribute.codes), labels)
     found |= {name: table.source[name] for name in table.source.column_names if name not in found}
     return pa.table(found)
 

@@ -181,9 +181,11 @@ class _Work:
         """What the steps did."""
         return {
             step: replace(
-                each, changed=self._changed.get(step, 0), made_missing=self._missing.get(step, 0)
+                step_count,
+                changed=self._changed.get(step, 0),
+                made_missing=self._missing.get(step, 0),
             )
-            for step, each in steps.items()
+            for step, step_count in steps.items()
         }
 
     def unreadable_cells(self, known: Ints) -> tuple[dict[str, int], int]:

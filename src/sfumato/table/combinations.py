@@ -161,7 +161,7 @@ def together_figures(table: Table, figures: Sequence[ColumnFigures]) -> tuple[Co
         for identifier in table.quasi_identifiers
     }
     found = foretold_together(columns, targets, rng)
-    tells = {name: each.share for name, each in found.items()}
+    tells = {name: together.share for name, together in found.items()}
     most = max(tells, key=tells.__getitem__, default="")
     leak = ""
     if most and tells[most] >= GIVEN_AWAY and len(found[most].columns) > 1:

@@ -595,7 +595,7 @@ def validator(module: str) -> Callable[[str], bool]:
 def _with_a_wrong_digit(texts: list[str]) -> Iterator[str]:
     rng = np.random.default_rng(0)
     for text in texts:
-        places = [i for i, each in enumerate(text) if each.isdigit()]
+        places = [i for i, letter in enumerate(text) if letter.isdigit()]
         if places:
             place = places[int(rng.integers(len(places)))]
             digit = (int(text[place]) + int(rng.integers(1, 10))) % 10
@@ -805,7 +805,7 @@ def _share_no_words(texts: pa.Array) -> bool:
 
     Names of persons are like this; places share their first words, categories most of them.
     """
-    words = [each for text in texts.to_pylist() for each in re.split(r"[ ,]+", text)[-2:] if each]
+    words = [part for text in texts.to_pylist() for part in re.split(r"[ ,]+", text)[-2:] if part]
     capital = np.mean([word[:1] != word[:1].lower() for word in words])
     return bool(capital > MOSTLY and len(set(words)) > MOSTLY * len(words))
 

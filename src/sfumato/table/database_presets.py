@@ -98,7 +98,7 @@ class Published:
             roles = {self.key, *quasi}
         else:
             own = self.tables[table]
-            events = {name: each for name, each in own.events.items() if name in names}
+            events = {name: event for name, event in own.events.items() if name in names}
             numbers = tuple(name for name in own.sensitive.split() if name in names)
             kept = {"key": own.key or None, "of": dict(of), "events": events, "sensitive": numbers}
             roles = {own.key, *of, *events, *numbers}

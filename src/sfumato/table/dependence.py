@@ -306,14 +306,14 @@ class ColumnLeak:
 
 def acceptances(figures: Sequence[ColumnFigures]) -> tuple[str, ...]:
     """What somebody accepted, a sentence each."""
-    return tuple(each.sentence() for each in figures if each.accepted)
+    return tuple(figure.sentence() for figure in figures if figure.accepted)
 
 
 def check_leaks(table: Table) -> Table:
     """The file, with what each of its columns gives away."""
     figures = column_figures(table)
     _refuse_leaks(
-        {each.column: each.leak for each in figures if each.leak and not each.accepted},
+        {figure.column: figure.leak for figure in figures if figure.leak and not figure.accepted},
         "columns that tell neither a quasi-identifier nor the person",
         "make it a quasi-identifier, coarsen it under [recipe]",
     )
@@ -334,7 +334,7 @@ def check_event_leaks(table: Table, withheld: Collection[str] = ()) -> None:
     told = {}
     for name in (*schema.sensitive, *schema.insensitive):
         if name not in {*schema.events, *schema.accepted, *withheld}:
-            leaks = [each for each in sample.told_by(name) if each.stops]
+            leaks = [leak for leak in sample.told_by(name) if leak.stops]
             if leaks:
                 told[name] = max(leaks, key=lambda each: each.share).how
     _refuse_leaks(
@@ -387,7 +387,7 @@ def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
             for each in leaks:
                 if each.of in tells:
                     tells[each.of] = max(tells[each.of], each.share)
-            stopping = [each for each in leaks if each.stops]
+            stopping = [leak for leak in leaks if leak.stops]
             how = max(stopping, key=lambda each: each.share).how if stopping else ""
             person = next((each.share for each in leaks if each.of is None), 0.0)
             found.append(ColumnFigures(name, role, tells, others, person, how, accepted))
@@ -413,7 +413,7 @@ def leaks_by_making(table: Table) -> list[ColumnLeak]:
     sample, names = _Sample(table, table.quasi_identifiers), table.schema.insensitive
     if len(sample.first) < LEAST_PERSONS:
         return []
-    found = [each for name in names for each in sample.held_in_texts(name)]
+    found = [column_leak for name in names for column_leak in sample.held_in_texts(name)]
     held = {each.column for each in found}
     found += sample.foretold([name for name in names if name not in held])
     return [*{each.column: each for each in sorted(found, key=lambda each: each.share)}.values()]
@@ -496,7 +496,7 @@ ORDER = "order"
 
 def order_figures(table: Table, class_of: Codes) -> tuple[ColumnFigures, ...]:
     """What the order of the rows of a file gives away within classes; nothing where too little."""
-    columns = {each.name: each.codes for each in table.quasi_identifiers}
+    columns = {identifier.name: identifier.codes for identifier in table.quasi_identifiers}
     told = order_tells(columns, class_of)
     most = max(told, key=told.__getitem__, default="")
     if not most or told[most] < TELLS:
@@ -526,19 +526,19 @@ class _Sample:
     def hidden(self) -> list[tuple[CodedColumn | EventColumn, Ints]]:
         """The columns that are hidden, with the code of each person."""
         rows = self.rows[self.first]
-        return [(each, each.codes[rows].astype(np.int64)) for each in self.columns]
+        return [(column, column.codes[rows].astype(np.int64)) for column in self.columns]
 
     @cached_property
     def sensitive(self) -> list[tuple[CodedColumn, Kind, Ints]]:
         """The sensitive columns, numbers in their order, with the code of each person."""
         rows, found = self.rows[self.first], []
-        for each in self.table.sensitive:
-            codes = each.codes[rows].astype(np.int64)
-            numbers = _numbers(self._column(each.name).take(sources.from_numpy(self.first)))
+        for attribute in self.table.sensitive:
+            codes = attribute.codes[rows].astype(np.int64)
+            numbers = _numbers(self._column(attribute.name).take(sources.from_numpy(self.first)))
             if numbers is None:
-                found.append((each, Kind.CATEGORICAL, codes))
+                found.append((attribute, Kind.CATEGORICAL, codes))
                 continue
-            found.append((each, Kind.NUMERIC, _ranked(numbers)))
+            found.append((attribute, Kind.NUMERIC, _ranked(numbers)))
         return found
 
     @cached_property
@@ -581,7 +581,9 @@ class _Sample:
                 if domain.points[0] > 0:
                     found.append(np.log(found[-1]))
             elif domain.size <= LARGE_CLASS:
-                found += [np.where(known, codes == each, np.nan) for each in range(1, domain.size)]
+                found += [
+                    np.where(known, codes == place, np.nan) for place in range(1, domain.size)
+                ]
         return np.column_stack(found)
 
     def _followed(self, name: str, column: pa.Array) -> Iterator[ColumnLeak]:
@@ -623,7 +625,7 @@ class _Sample:
         whole = self._column(name)
         groupings = _groupings(whole.take(sources.from_numpy(self.first)))
         others = {
-            of.name: max(_told(each, codes, kind) for each in groupings)
+            of.name: max(_told(grouping, codes, kind) for grouping in groupings)
             for of, kind, codes in self.sensitive
             if of.name != name
         }
@@ -639,7 +641,7 @@ class _Sample:
         column = self._column(name).take(sources.from_numpy(self.first))
         groupings = _groupings(column)
         for of, codes in self.hidden:
-            share = max(_told(each, codes, _kind(of)) for each in groupings)
+            share = max(_told(grouping, codes, _kind(of)) for grouping in groupings)
             how = f"tells '{of.name}' ({share:.0%} of what is not known)"
             yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
         if len(groupings) == 1 and sources.is_text(column.type):
@@ -655,15 +657,15 @@ class _Sample:
         """What numbers and words in the texts tell."""
         step = -(-len(column) // TEXTS_LOOKED_AT)
         texts = [each or "" for each in column[::step].to_pylist()]
-        found = [_NUMBER.findall(each) for each in texts]
+        found = [_NUMBER.findall(text) for text in texts]
         numbers = [
             neighbours(np.array([float(one[at]) if len(one) > at else np.nan for one in found]))
             for at in range(min(max(map(len, found)), NUMBERS_OF_TEXT))
         ]
-        words = [_words(each) for each in texts]
+        words = [_words(text) for text in texts]
         for (of, codes), labels in zip(self.hidden, self._labels, strict=True):
             share = _held(words, labels, frozenset.issubset)
-            told = (_told(each, codes[::step], _kind(of)) for each in numbers)
+            told = (_told(number, codes[::step], _kind(of)) for number in numbers)
             share = max(share, *told, 0.0)
             how = f"holds '{of.name}' in its texts ({share:.0%} of what is not known)"
             yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
@@ -759,7 +761,7 @@ class _Sample:
         for name in self._identifiers:
             cells = self._cells(name, everybody)
             digits = [_digits(each or "") for each in cells.firsts] if cells else []
-            numbers = np.array([float(each[: sys.float_info.dig] or "nan") for each in digits])
+            numbers = np.array([float(digit[: sys.float_info.dig] or "nan") for digit in digits])
             # Smaller ones might be the places of people in some order.
             if (numbers > MEASURED_AGAIN).mean() > ALONE:
                 found.append(
@@ -844,7 +846,7 @@ class _Sample:
 
     def _of(self, some: Hidden) -> Hidden:
         """The target of all persons that some are of."""
-        return next(each for each in self.targets if each.words == some.words)
+        return next(target for target in self.targets if target.words == some.words)
 
     def _by_two(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
         """What two columns of numbers tell by their sum, difference, exclusive or and the like."""
@@ -868,7 +870,7 @@ class _Sample:
         few = screen.people
         read = {name: each for name in names if (each := self._cells(name, few)) is not None}
         for target, ways in screen.joined(foretelling.joinable(read)):
-            columns = tuple(name for name in read if any(name == each[0] for each in ways))
+            columns = tuple(name for name in read if any(name == way[0] for way in ways))
             again = {name: each for name in columns if (each := self._cells(name, more))}
             codes = foretelling.joined_codes(foretelling.joinable(again), ways)
             share = self._again(self._of(target), more, codes.astype(np.float64))
@@ -915,10 +917,11 @@ class _Sample:
     ) -> list[published_formulas.Quantity]:
         """The hidden columns as they may stand in a formula; births as ages."""
         found = []
-        dated = [each for each in shown.values() if each.dates]
+        dated = [cells for cells in shown.values() if cells.dates]
         days = [each.numbers[each.starts] for each in dated if each.numbers is not None]
         days += [
-            np.full(len(people), np.datetime64(each, "D").astype(float)) for each in REFERENCES
+            np.full(len(people), np.datetime64(reference, "D").astype(float))
+            for reference in REFERENCES
         ]
         for of, every in self.hidden:
             codes, domain = every[people], _domain(of)
@@ -938,8 +941,8 @@ class _Sample:
                     births = [(numbers - 1970) * DAYS + DAYS / 2]
             for born in births:
                 found += [
-                    published_formulas.Quantity(of.name, (each - born) / DAYS, target)
-                    for each in days
+                    published_formulas.Quantity(of.name, (day - born) / DAYS, target)
+                    for day in days
                 ]
         return found
 
@@ -1001,7 +1004,7 @@ def _told_together(
 ) -> Iterator[ColumnLeak]:
     """A leak of each column that takes part."""
     for name in columns:
-        others = [f"'{each}'" for each in columns if each != name]
+        others = [f"'{column}'" for column in columns if column != name]
         beside = f" together with {', '.join(others)}," if others else ""
         yield ColumnLeak(name, target.of, f"tells {target.words}{beside} by {how}", share, True)
 

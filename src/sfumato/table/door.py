@@ -166,7 +166,10 @@ def _all_events(
     if schema.person is None or schema.events:
         return ()
     sensitive = [each.spelled for each in encoded if each.spelled is not None]
-    told = [EventColumn(each.name, each.codes, len(each.values), AS_IT_IS) for each in sensitive]
+    told = [
+        EventColumn(attribute.name, attribute.codes, len(attribute.values), AS_IT_IS)
+        for attribute in sensitive
+    ]
     for name, raw in raws.items():
         own = _without_missing(raw, schema.missing)
         told.append(EventColumn(name, own.codes, len(own.values), AS_IT_IS))
@@ -181,7 +184,9 @@ def with_events(table: Table, names: Sequence[str]) -> Table:
     if not names:
         return table
     events = tuple(_event(table, name) for name in names)
-    schema = table.schema.model_copy(update={"events": {each.name: each.event for each in events}})
+    schema = table.schema.model_copy(
+        update={"events": {event.name: event.event for event in events}}
+    )
     return replace(table, schema=schema, events=events)
 
 
@@ -268,7 +273,10 @@ def _read_with(
         if batch.schema != checked:
             checked = batch.schema
             _check_types(accumulators, checked, people, silent)
-        adding = [partial(each.add, batch.column(name)) for name, each in accumulators.items()]
+        adding = [
+            partial(accumulator.add, batch.column(name))
+            for name, accumulator in accumulators.items()
+        ]
         if batch.num_rows > WORTH_THREADS:
             in_threads(adding)
         else:
@@ -288,7 +296,7 @@ def _read_with(
         del batch
     if rows == 0:
         raise InputError(source.subject, "must have records", found="none")
-    finished = in_threads([each.finish for each in accumulators.values()])
+    finished = in_threads([accumulator.finish for accumulator in accumulators.values()])
     raws = dict(zip(accumulators, finished, strict=True))
     return raws, _joined(kept, source.subject), _unchecked(identifiers)
 
@@ -545,10 +553,10 @@ def spaces_message(name: str, count: int, records: int) -> str:
 def unreadable_warnings(steps: Sequence[StepCount]) -> list[str]:
     """Say which cells the recipe takes as missing because it cannot read them."""
     return [
-        f"column '{each.column}' cannot be read as the recipe says in "
-        f"{counted(each.made_missing, 'record')}, where it counts as missing ({each.what})."
-        for each in steps
-        if each.made_missing and each.step in READERS
+        f"column '{step.column}' cannot be read as the recipe says in "
+        f"{counted(step.made_missing, 'record')}, where it counts as missing ({step.what})."
+        for step in steps
+        if step.made_missing and step.step in READERS
     ]
 
 

@@ -228,7 +228,7 @@ def _is_such_a_number(name: str, numbers: Sequence[str]) -> bool:
         0, len(numbers),
     ):  # fmt: skip
         return False
-    value, *others = (float(each.replace(",", ".")) for each in (name, *numbers))
+    value, *others = (float(number.replace(",", ".")) for number in (name, *numbers))
     years = sum(other in YEARS for other in others) >= KNOWN_FORM * len(others)
     if value in YEARS and not years and len(name) == 4:
         return False

@@ -92,7 +92,7 @@ class ColumnProfile(Form):
     def says_only_missing(self) -> bool:
         """Whether all values are words for a missing one, which still tell records apart."""
         told = self.look == "text" and 0 < self.distinct <= len(MISSING_WORDS)
-        return told and all(folded(each) in MISSING_WORDS for each in self.values.to_pylist())
+        return told and all(folded(value) in MISSING_WORDS for value in self.values.to_pylist())
 
     @property
     def summary(self) -> str:
@@ -235,7 +235,7 @@ class FileProfile:
             name: codes for name, codes in self.codes.items()
             if not self.columns[name].unique and self.columns[name].distinct
         }  # fmt: skip
-        found = (each for each in dependences(kept) if each.by != self.person)
+        found = (dependence for dependence in dependences(kept) if dependence.by != self.person)
         return tuple(sorted(found, key=lambda each: -each.share))
 
     @cached_property
@@ -337,7 +337,7 @@ class FileProfile:
             "people_for_whom_it_changes": {
                 name: round(share, 4) for name, share in self.changing_people.items()
             },
-            "dates_in_parts": [list(each) for each in self.dates_in_parts],
+            "dates_in_parts": [list(date) for date in self.dates_in_parts],
             "columns": [each.to_json(values=values) for each in self.columns.values()],
             "dependences": [
                 {"by": d.by, "of": d.of, "share": round(d.share, 4), "exceptions": d.exceptions,
@@ -360,10 +360,10 @@ class FileProfile:
             return ""
         return bars(
             f"Share of {counted(self.persons, 'person')} who are unique on columns",
-            [each.column for each in steps],
+            [step.column for step in steps],
             {
                 f"of {counted(self.persons, 'person')} unique on all but this": [
-                    each.without for each in steps
+                    step.without for step in steps
                 ],
                 "unique on this and those above": [each.up_to for each in steps],
             },
@@ -495,7 +495,7 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
     """What columns hold that others tell of: given names go with a sex, places with a postcode."""
     of = {content: [n for n, each in columns.items() if each.content is content]
           for content in (Content.SEX, Content.POSTCODE)}  # fmt: skip
-    two = [n for n, each in columns.items() if each.distinct == 2 and n not in of[Content.SEX]]
+    two = [n for n, column in columns.items() if column.distinct == 2 and n not in of[Content.SEX]]
     born = [n for n, e in columns.items() if e.content in _BORN_WITH | {Content.AGE}]
 
     def numbers_persons(name: str, told: Sequence[str]) -> bool:
@@ -544,8 +544,8 @@ def _with_copies_of_names(
 ) -> dict[str, ColumnProfile]:
     """The columns, few words or codes that go one to one with what names somebody among them."""
     few = {
-        name: codes_of(sample[name][:LOOKED_AT]) for name, each in columns.items()
-        if 1 < each.distinct < FEW_PEOPLE
+        name: codes_of(sample[name][:LOOKED_AT]) for name, column in columns.items()
+        if 1 < column.distinct < FEW_PEOPLE
     }  # fmt: skip
     naming = [name for name in few if columns[name].content in PERSONAL]
     for name, codes in few.items():
@@ -584,7 +584,7 @@ def _is_exact(column: ColumnProfile) -> bool:
     # A choice: files of one country hardly span more than 30 degrees.
     if np.abs(numbers).max() > 180 or float(np.ptp(numbers)) > 30:
         return False
-    decimals = np.array([len(f"{each:.9f}".rstrip("0").partition(".")[2]) for each in numbers])
+    decimals = np.array([len(f"{number:.9f}".rstrip("0").partition(".")[2]) for number in numbers])
     # The fourth decimal of a degree is eleven metres, the seventh a centimetre.
     return bool((decimals >= 4).mean() > 0.7 and (decimals <= 7).all())
 
@@ -641,9 +641,9 @@ def name_of_parts(parts: Sequence[str], taken: Iterable[str]) -> str:
     """The name of the date that some columns are parts of."""
     known = set(taken)
     prefix = _beginning(parts)
-    suffix = _beginning([each[::-1] for each in parts])[::-1]
+    suffix = _beginning([part[::-1] for part in parts])[::-1]
     best = max((prefix, suffix), key=len)
-    words = [each for each in re.split(r"[^\w]|_", best) if len(each) > 1]
+    words = [part for part in re.split(r"[^\w]|_", best) if len(part) > 1]
     name = "_".join(words) or "date"
     while name in known:
         name += "_date"
@@ -721,7 +721,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         whole = replace(source, names=readable)
         candidates = person_candidates.person_candidates_of(whole, unseen) + candidates
     # What a place or a household shares is constant as well: something must be about persons.
-    kept = [each for each in candidates if _is_about_persons(each, found)]
+    kept = [candidate for candidate in candidates if _is_about_persons(candidate, found)]
     # The door refuses a record without a person, so that a column with gaps cannot be it.
     kept = [each for each in kept if columns[each.name].filled == columns[each.name].records]
     kept = [each for each in kept if not _is_of_several(each, kept, found)]
@@ -978,4 +978,4 @@ def _numbered(source: Source, names: Sequence[str]) -> dict[str, RawColumn]:
     for batch in source.batches(names):
         for name, each in accumulators.items():
             each.add(batch.column(name))
-    return {name: each.finish() for name, each in accumulators.items()}
+    return {name: accumulator.finish() for name, accumulator in accumulators.items()}

@@ -136,7 +136,9 @@ class Cells:
     def joined(self) -> dict[str, list[str]]:
         """The first and the last signs of a person's records, one after the other."""
         ends = [*self.starts[1:].tolist(), len(self.texts)]
-        some = [self.texts[one:end] for one, end in zip(self.starts.tolist(), ends, strict=True)]
+        some = [
+            self.texts[start:end] for start, end in zip(self.starts.tolist(), ends, strict=True)
+        ]
         return {
             way: ["".join((each or " ")[at] for each in own if each != "") for own in some]
             for way, at in (("first letters", 0), ("last signs", -1))
@@ -198,8 +200,8 @@ def _of_people(cells: Cells) -> Made:
         made |= {f"sum, {each}": own for each, own in _of_number(made["sum"]).items()}
     code = numbered(cells.texts).astype(np.int64)
     counts = np.bincount(code[code >= 0], minlength=1)
-    for rank, each in enumerate(np.argsort(-counts, kind="stable")[:COMMONEST].tolist()):
-        often = np.add.reduceat((code == each).astype(np.float64), cells.starts)
+    for rank, place in enumerate(np.argsort(-counts, kind="stable")[:COMMONEST].tolist()):
+        often = np.add.reduceat((code == place).astype(np.float64), cells.starts)
         made[f"number of the value {rank + 1}"] = often
     known = np.add.reduceat((code >= 0).astype(np.float64), cells.starts)
     made["number of values"], made["parity of the number of values"] = known, known % 2
@@ -208,7 +210,7 @@ def _of_people(cells: Cells) -> Made:
         np.array([len(text or "") for text in cells.texts], dtype=np.float64), cells.starts
     )
     for way, texts in () if cells.numbers is not None else cells.joined.items():
-        made |= {f"{way}, {each}": own for each, own in _of_signs(texts).items()}
+        made |= {f"{way}, {each}": sign for each, sign in _of_signs(texts).items()}
     ends = list(zip(cells.starts.tolist(), [*cells.starts[1:].tolist(), len(code)], strict=True))
     for record in range(min(3, int(np.diff(cells.starts).max(initial=1)))):
         later = [cells.texts[one + record] if one + record < end else None for one, end in ends]
@@ -438,7 +440,7 @@ def _bytes_of_bits(text: str) -> bytes:
 
 
 def _bytes_of_numbers(text: str) -> bytes:
-    return bytes(int(each) for each in re.split(r"[\s,;.]+", text.strip()))
+    return bytes(int(part) for part in re.split(r"[\s,;.]+", text.strip()))
 
 
 def _padded(text: str, width: int) -> str:
@@ -610,7 +612,7 @@ def _of_two(left: Floats, right: Floats, *, checks: bool = True) -> Made:
     if checks and _are_whole(one) and _are_whole(other):
         whole, more = one.astype(np.int64), other.astype(np.int64)
         found = {"exclusive or": whole ^ more}
-        found |= {f"sum modulo {each}": (whole + more) % each for each in (2, 7, *CHECKS)}
+        found |= {f"sum modulo {check}": (whole + more) % check for check in (2, 7, *CHECKS)}
         found |= {f"difference modulo {check}": (whole - more) % check for check in CHECKS}
         made |= {way: np.where(known, each, np.nan) for way, each in found.items()}
     return made
@@ -679,9 +681,9 @@ class Screen:
         """
         codes_of = {way: np.unique(each, return_inverse=True)[1] for way, each in made.items()}
         few = {
-            way: own.astype(np.float64)
-            for way, own in codes_of.items()
-            if 0 < own.max() < FEW_VALUES
+            way: code.astype(np.float64)
+            for way, code in codes_of.items()
+            if 0 < code.max() < FEW_VALUES
         }
         if not few:
             return
@@ -751,7 +753,7 @@ def joinable(columns: Mapping[str, Cells]) -> dict[Place, Floats]:
     """What differs in few values, of all columns: signs, words, values, sixteenths of numbers."""
     made: dict[Place, Floats] = {}
     for name, cells in list(columns.items())[:COLUMNS]:
-        found = {way: each for way, each in cells.of_records.items() if _PLACES.search(way)}
+        found = {way: record for way, record in cells.of_records.items() if _PLACES.search(way)}
         plain = dict(cells.aggregates)
         if cells.numbers is not None:
             plain["itself"] = cells.numbers[cells.starts]

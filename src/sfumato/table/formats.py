@@ -305,10 +305,10 @@ class _Workbook:
             self._rows(self._sheet) as values,
             self._rows(self._sheet, formulas=True) as formulas,
         ):
-            for row, own in zip(values, formulas, strict=False):
+            for row, formula in zip(values, formulas, strict=False):
                 for place in places:
-                    if place < min(len(row), len(own)) and row[place] is None and (
-                        own[place] is not None and own[place] != ""
+                    if place < min(len(row), len(formula)) and row[place] is None and (
+                        formula[place] is not None and formula[place] != ""
                     ):  # fmt: skip
                         raise InputError(
                             f"column '{self.names[place]}'",

@@ -109,7 +109,7 @@ def read_columns(source: Source, names: Iterable[str]) -> pa.Table:
     """Some columns of a table, in the table's order."""
     wanted = {*names}
     chosen = [name for name in source.names if name in wanted]
-    batches = [each.replace_schema_metadata(None) for each in source.batches(chosen)]
+    batches = [batch.replace_schema_metadata(None) for batch in source.batches(chosen)]
     return pa.Table.from_batches(batches)
 
 
@@ -173,7 +173,9 @@ def in_order(layout: Layout) -> list[str]:
 
 def ids_of(column: pa.ChunkedArray) -> pa.Array:
     """A column as ids, in one piece."""
-    return pa.chunked_array([as_ids(each) for each in column.chunks], pa.string()).combine_chunks()
+    return pa.chunked_array(
+        [as_ids(chunk) for chunk in column.chunks], pa.string()
+    ).combine_chunks()
 
 
 def _places(column: pa.ChunkedArray, keys: pa.Array) -> Ints:
@@ -260,7 +262,7 @@ def counted(sources: Mapping[str, Source], keys: KeyMap) -> Joined:
 def words_of_map(keys: KeyMap, made: Joined | None) -> list[list[str]]:
     """The map of keys as rows of a table, with its heads."""
     rows = [["table", "key", "refers to", "records", "orphans", "unknown codes", "people without"]]
-    counts = {} if made is None else {each.table: each for each in made.counts}
+    counts = {} if made is None else {count.table: count for count in made.counts}
     for name in keys.tables:
         refers = ", ".join(f"{each.to} by {each.column}" for each in keys.of(name))
         what = "a row for each person" if name == keys.persons else refers
@@ -281,11 +283,12 @@ def map_to_json(keys: KeyMap, made: Joined | None) -> dict[str, Any]:
         "persons": keys.persons,
         "keys": dict(keys.keys),
         "references": [
-            {"table": each.table, "column": each.column, "to": each.to} for each in keys.references
+            {"table": reference.table, "column": reference.column, "to": reference.to}
+            for reference in keys.references
         ],
         "lookups": list(keys.lookups),
         "left_out": list(keys.left_out),
         "questions": list(keys.questions),
-        "counts": [] if made is None else [vars(each) for each in made.counts],
+        "counts": [] if made is None else [vars(count) for count in made.counts],
         "without_events": None if made is None else made.silent,
     }

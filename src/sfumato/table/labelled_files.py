@@ -124,7 +124,7 @@ def quoting(source: Source, people: Collection[str]) -> Labels:
     Words count whatever their case, accents and order, and whatever stands between them.
     """
     labels = source.labels
-    several = {name: [*known.values()] for name, known in labels.values.items()}
+    several = {name: [*value.values()] for name, value in labels.values.items()}
     places: dict[str, set[str]] = {}
     quoted: dict[str, set[str]] = {}
     for text in {*labels.columns.values(), *(said for own in several.values() for said in own)}:
@@ -153,9 +153,9 @@ def shown(labels: Labels, table: pa.Table, untouched: Collection[str]) -> Labels
     return occurring(
         Labels(
             {
-                name: said
-                for name, said in labels.columns.items()
-                if name in untouched and not _quotes(said, labels, untouched)
+                name: column
+                for name, column in labels.columns.items()
+                if name in untouched and not _quotes(column, labels, untouched)
             },
             {
                 name: {v: said for v, said in own.items() if not _quotes(said, labels, untouched)}
@@ -169,13 +169,13 @@ def shown(labels: Labels, table: pa.Table, untouched: Collection[str]) -> Labels
 
 def left_out(labels: Labels, untouched: Collection[str]) -> tuple[str, ...]:
     """A warning of columns that go out as they are, but for labels that quote what is hidden."""
-    texts = {name: [*own.values()] for name, own in labels.values.items()}
-    for name, said in labels.columns.items():
-        texts.setdefault(name, []).append(said)
+    texts = {name: [*value.values()] for name, value in labels.values.items()}
+    for name, column in labels.columns.items():
+        texts.setdefault(name, []).append(column)
     columns = [
         name
-        for name, own in texts.items()
-        if name in untouched and any(_quotes(said, labels, untouched) for said in own)
+        for name, text in texts.items()
+        if name in untouched and any(_quotes(letter, labels, untouched) for letter in text)
     ]
     if not columns:
         return ()
@@ -250,8 +250,8 @@ def _of_format(labels: Labels, table: pa.Table, suffix: str) -> dict[str, dict[A
             whole = all(float(value).is_integer() for value in numbers)
             if numbers and (suffix == ".sav" or whole):
                 found[name] = {
-                    int(value) if suffix == ".dta" else value: said
-                    for value, said in numbers.items()
+                    int(value) if suffix == ".dta" else value: number
+                    for value, number in numbers.items()
                 }
         elif is_text(kind) and suffix == ".sav":
             found[name] = {_as_label(value): said for value, said in known.items()}
@@ -360,7 +360,7 @@ def _label_rows(labels: Labels) -> Iterator[tuple[Any, ...]]:
 def _repack(path: Path) -> None:
     """Write a workbook's parts anew, with one time for all of them."""
     with zipfile.ZipFile(path) as book:
-        parts = {each.filename: book.read(each) for each in book.infolist()}
+        parts = {member.filename: book.read(member) for member in book.infolist()}
     stamp = f"{_MADE.isoformat()}Z".encode()
     core = "docProps/core.xml"
     if core in parts:  # openpyxl writes the time of saving

@@ -180,7 +180,7 @@ def _candidate(
     first = np.unique(groups, return_index=True)[1]
     agreeing: dict[str, float] = {}
     constant: dict[str, Ints] = {}
-    for other in (each for each in looked_at.column_names if each != name):
+    for other in (column_name for column_name in looked_at.column_names if column_name != name):
         of_other = _coded(looked_at[other])[0]
         share = _constant(groups, of_other)
         if share is not None:

@@ -222,7 +222,7 @@ def by_published(
 
 def _promising(formula: Formula, every: Sequence[Quantity], people: Ints) -> Iterator[Chosen]:
     """Ways to put columns into a formula by which it holds for a few people."""
-    medians = {each.name: _median(each.numbers) for each in every}
+    medians = {quantity.name: _median(quantity.numbers) for quantity in every}
     results, *slots = (_fitting(each, every, medians) for each in (formula.result, *formula.inputs))
     if not results:
         return
@@ -263,10 +263,10 @@ def _fitting(
                 *((Quantity("", np.full(people, each)), 1.0) for each in (0.0, 1.0))]  # fmt: skip
     least, largest, units = UNITS[quantity]
     return [
-        (each, unit)
-        for each in every
+        (quantity, unit)
+        for quantity in every
         for unit in units
-        if least <= medians[each.name] * unit <= largest
+        if least <= medians[quantity.name] * unit <= largest
     ]
 
 

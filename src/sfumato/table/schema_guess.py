@@ -173,7 +173,7 @@ class Guess:
             return self
         every = {**self.roles, **roles}
         chosen = {name: each.role for name, each in every.items()}
-        asked = {name: said for name, said in self.questions.items() if name not in roles}
+        asked = {name: question for name, question in self.questions.items() if name not in roles}
         notes = {name: role.reason for name, role in roles.items()}
         together = {n: each for n, each in self.together.items() if n in asked}
         left_out = {name for each in together.values() for name in each}

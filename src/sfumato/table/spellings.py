@@ -174,8 +174,8 @@ def _as_latin(text: str) -> str:
     """
     if text.isascii():
         return text
-    mixed = any(each.isascii() and each.isalpha() for each in text)
-    return "".join(_latin(each) if mixed else _latin(_capital(each)) for each in text)
+    mixed = any(letter.isascii() and letter.isalpha() for letter in text)
+    return "".join(_latin(letter) if mixed else _latin(_capital(letter)) for letter in text)
 
 
 def _capital(letter: str) -> str:

@@ -176,8 +176,8 @@ def open_stack(
     for name, source in open_tables(tables.frames, layout).items():
         raw[name] = _read(name, source, schema.tables[name], schema, unclassified)
     keys = Layout(
-        {name: own.key for name, own in schema.tables.items() if own.key is not None},
-        {name: own.of for name, own in schema.tables.items()},
+        {name: table.key for name, table in schema.tables.items() if table.key is not None},
+        {name: table.of for name, table in schema.tables.items()},
         tables.persons,
         frozenset(n for n, own in schema.tables.items() if own.orphans is Orphans.DROP),
     )
@@ -239,7 +239,7 @@ def check_stack(stack: Stack) -> None:
             | {"events": {n: event for n, event in schema.events.items() if n in mine}}
         )
         part = table.take(rows)
-        kept = tuple(each for each in part.sensitive if each.name in mine)
+        kept = tuple(attribute for attribute in part.sensitive if attribute.name in mine)
         part = replace(part, schema=own, sensitive=kept)
         check_event_leaks(check_leaks(part))
 
@@ -253,7 +253,7 @@ def _read(
         source = prepared(source, made)
     unnamed = _check_named(name, source.names, own, unclassified)
     left_out = {*own.direct_identifiers, *unnamed}
-    return read_columns(source, [each for each in source.names if each not in left_out])
+    return read_columns(source, [name for name in source.names if name not in left_out])
 
 
 def check_named(tables: Tables, unclassified: Unclassified) -> None:
@@ -314,7 +314,7 @@ def _told_columns(tables: Tables, name: str) -> tuple[str, ...]:
     """The columns of a table that are measured and go out, in its order of roles."""
     own = tables.schema.tables[name]
     names = (*_codes_of_events(tables, name), *own.sensitive, *own.insensitive)
-    return tuple(dict.fromkeys(each for each in names if each not in own.dates))
+    return tuple(dict.fromkeys(name for name in names if name not in own.dates))
 
 
 def _stacked(
@@ -412,7 +412,7 @@ def shared_columns(table: Table, names: tuple[str, ...]) -> tuple[EventColumn, .
             groups.setdefault((-1, len(groups), True) if each.event.is_near else key, []).append(
                 each
             )
-    return tuple(_shared(own) if len(own) > 1 else own[0] for own in groups.values())
+    return tuple(_shared(group) if len(group) > 1 else group[0] for group in groups.values())
 
 
 def _shared(columns: list[EventColumn]) -> EventColumn:

@@ -428,11 +428,11 @@ def _only_member(file: IO[bytes], subject: str) -> Iterator[IO[bytes]]:
     try:
         with zipfile.ZipFile(file) as archive:
             members = [
-                each for each in archive.infolist()
+                member for member in archive.infolist()
                 # macOS adds such a folder to what it packs.
-                if not each.is_dir() and not each.filename.startswith("__MACOSX/")
+                if not member.is_dir() and not member.filename.startswith("__MACOSX/")
             ]  # fmt: skip
-            found = [each for each in members if suffix_of(Path(each.filename)) in PLAIN_TEXT]
+            found = [member for member in members if suffix_of(Path(member.filename)) in PLAIN_TEXT]
             if len(members) != 1 or not found:
                 raise InputError(
                     subject,

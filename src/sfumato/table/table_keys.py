@@ -146,7 +146,7 @@ class KeyMap:
     @property
     def is_database(self) -> bool:
         """Whether some table says more of the people of another one."""
-        return any(each.sure for each in self.references)
+        return any(reference.sure for reference in self.references)
 
     def of(self, table: str) -> tuple[Reference, ...]:
         """What a table refers to."""
@@ -161,7 +161,7 @@ def key_map(tables: Mapping[str, object], layout: LayoutGiven | None = None) -> 
         return _published_map(known, sources)
     columns = {name: id_columns(name, source) for name, source in sources.items()}
     records = {
-        name: max((e.rows + e.empty for e in own), default=0) for name, own in columns.items()
+        name: max((e.rows + e.empty for e in column), default=0) for name, column in columns.items()
     }
     found, doubts = _references(columns)
     keys = {each.to: _key_of(each, columns) for each in found}
@@ -187,7 +187,7 @@ def _published_map(known: Published, sources: Mapping[str, Source]) -> KeyMap:
     """The same of a published database, whose keys are known."""
     headers = {name: source.names for name, source in sources.items()}
     kept = [name for name in sources if name == known.persons or name in known.tables]
-    keys = {name: own.key for name, own in known.tables.items() if name in kept and own.key}
+    keys = {name: table.key for name, table in known.tables.items() if name in kept and table.key}
     keys[known.persons] = known.key
     ids = {name: ids_in(sources[name], key) for name, key in keys.items()}
     records = {name: len(own) for name, own in ids.items()}
@@ -268,15 +268,15 @@ def as_ids(cells: pa.Array) -> pa.Array:
 
 def _references(columns: Mapping[str, Sequence[IdColumn]]) -> tuple[list[Reference], list[str]]:
     """What refers to what, the likeliest key of each column, and the questions that are left."""
-    every = [each for own in columns.values() for each in own]
+    every = [each for column in columns.values() for each in column]
     keys = [each for each in every if each.is_unique]
     found: list[Reference] = []
     doubts: list[str] = []
     for column in every:
         fitting = [
-            (each, in_it)
-            for each in keys
-            if each.table != column.table and (in_it := _contained(column, each)) is not None
+            (key, in_it)
+            for key in keys
+            if key.table != column.table and (in_it := _contained(column, key)) is not None
         ]
         if not fitting:
             doubts += filter(None, [_half_contained(column, keys)])
@@ -357,9 +357,9 @@ def _says(column: IdColumn, key: IdColumn) -> int:
     if not own:
         # An "id" alone numbers its own table; two tables of one file each may share it.
         return int(column.name.casefold() == key.name.casefold() and not column.is_unique)
-    if all(any(_same_stem(one, other) for other in words) for one in own):
+    if all(any(_same_stem(one, word) for word in words) for one in own):
         return 3 if _is_of(own, key.table) or key.words & own else 2
-    if key.words and all(any(_same_stem(one, other) for other in own) for one in key.words):
+    if key.words and all(any(_same_stem(word, other) for other in own) for word in key.words):
         return 1
     return 0
 
@@ -429,11 +429,15 @@ def _key_of(reference: Reference, columns: Mapping[str, Sequence[IdColumn]]) -> 
 
 def _own_key(table: str, columns: Sequence[IdColumn], found: Sequence[Reference]) -> str | None:
     """The key of a table to which nothing refers; ``None`` where no header says one."""
-    referring = {each.column for each in found if each.table == table}
-    for each in columns:
-        number = identifies(tuple(folded(word) for word in words_of(each.name)))
-        if each.is_unique and each.name not in referring and (number or _is_of(each.words, table)):
-            return each.name
+    referring = {reference.column for reference in found if reference.table == table}
+    for id_column in columns:
+        number = identifies(tuple(folded(word) for word in words_of(id_column.name)))
+        if (
+            id_column.is_unique
+            and id_column.name not in referring
+            and (number or _is_of(id_column.words, table))
+        ):
+            return id_column.name
     return None
 
 
@@ -502,7 +506,7 @@ def _reached(table: str, targets: Mapping[str, set[str]]) -> set[str]:
 def _people_words(table: str, key: str | None, source: Source) -> int:
     """How much names say that a table has a row for each person."""
     says = 10 * (hinted(table, "person") + (key is not None and hinted(key, "person")))
-    known = [each for each in source.names if each != key]
+    known = [name for name in source.names if name != key]
     return says + sum(hinted(name, "quasi") or hinted(name, "direct") for name in known)
 
 

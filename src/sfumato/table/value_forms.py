@@ -335,8 +335,8 @@ def _missing_marks(texts: pa.Array, counts: Ints) -> Bools:
     """Which texts stand for a missing value; a code of letters among others like it does not."""
     marks = np.array(
         [
-            not each or (len(each) <= 18 and folded(each) in MISSING_WORDS)
-            for each in texts.to_pylist()
+            not text or (len(text) <= 18 and folded(text) in MISSING_WORDS)
+            for text in texts.to_pylist()
         ]
         if len(texts) <= LOOKED_AT
         else _few_marks(texts),

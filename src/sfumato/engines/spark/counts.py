@@ -113,8 +113,8 @@ def count_classes(
         counted = _ranked(counted.repartition(*keys), keys, _shares(frame, values), functions)
         aggregates += [
             each
-            for place, own in enumerate(values)
-            for each in _of_attribute(place, own.rest, functions)
+            for place, value in enumerate(values)
+            for each in _of_attribute(place, value.rest, functions)
         ]
     ordered = [place for place, value in enumerate(values) if value.ranks is not None]
     if ordered:

@@ -357,10 +357,10 @@ def weighted_sums(columns: Sequence[str]) -> list[Column]:
 def weighted_counts(counts: Mapping[str, Ints], missing: Mapping[str, int]) -> list[int]:
     """What `weighted_sums` should be, by the number of records with each code, or with none."""
     found = []
-    for name, known in counts.items():
-        weights = np.square(np.arange(len(known), dtype=np.int64) + 2) % _MODULUS
+    for name, count in counts.items():
+        weights = np.square(np.arange(len(count), dtype=np.int64) + 2) % _MODULUS
         nothing = (MISSING + 2) ** 2 % _MODULUS
-        found.append(int(known @ weights) + missing[name] * nothing)
+        found.append(int(count @ weights) + missing[name] * nothing)
     return found
 
 

@@ -360,7 +360,7 @@ def person_candidates_on_spark(
         own = person_candidates.person_candidates(
             renamed.rename_columns(list(source.names)), [name]
         )
-        found += [replace(each, values=values, records=records) for each in own]
+        found += [replace(candidate, values=values, records=records) for candidate in own]
     return person_candidates.likeliest_first(found)
 
 

@@ -220,7 +220,7 @@ def persons_frame(table: SparkTable, axes: Axes) -> DataFrame:
     """
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     codes = [quasi_identifier(place) for place in range(len(table.quasi_identifiers))]
-    codes += [sensitive(each.place) for each in axes.sensitive]
+    codes += [sensitive(attribute.place) for attribute in axes.sensitive]
     frame = table.frame.select(PERSON, TIE, *codes)
     frame = frame.withColumn(SECOND, functions.xxhash64(PERSON))
     schema = _schema(frame.schema[PERSON].dataType.simpleString(), axes)
@@ -243,13 +243,13 @@ def _schema(person: str, axes: Axes) -> str:
     fields = [f"{PERSON} {person}", f"{TIE} bigint", f"{SECOND} bigint", f"{OF_PERSON} bigint"]
     for axis in axes.ordered:
         names = "k int, w bigint, f double, t double, u double, n bigint, a int, z int"
-        fields += [each.replace(" ", f"{axis.place} ") for each in names.split(", ")]
+        fields += [part.replace(" ", f"{axis.place} ") for part in names.split(", ")]
     for indicator in axes.indicators:
         if indicator.missing_bin < 0:
             i = indicator.place
             fields += [f"m{i} int", f"v{i} array<int>", f"c{i} array<int>"]
-    for own in axes.sensitive:
-        fields += [f"sv{own.place} array<int>", f"sc{own.place} array<int>"]
+    for attribute in axes.sensitive:
+        fields += [f"sv{attribute.place} array<int>", f"sc{attribute.place} array<int>"]
     return ", ".join(fields)
 
 

@@ -91,7 +91,7 @@ class Ran:
 
     def __str__(self) -> str:
         parts = ("executors", "cores", "partitions")
-        of = ", ".join(counted(getattr(self, each), each.removesuffix("s")) for each in parts)
+        of = ", ".join(counted(getattr(self, part), part.removesuffix("s")) for part in parts)
         return f"Spark {self.version} ({self.master}), {of}"
 
 

@@ -108,14 +108,22 @@ def _with_truth(scene: Scene, columns: Sequence[TextColumn]) -> Table:
     row = _rows_of_units(scene)[file.unit]
     own = np.flatnonzero(row >= 0)
     named = {*schema.direct_identifiers, schema.person, schema.household}
-    direct = [each for each in scene.exact.others if each.name in named]
+    direct = [column for column in scene.exact.others if column.name in named]
     quasi = {
-        each.name: "numeric" if np.isfinite(each.numbers[codes]).all() else "categorical"
-        for each in scene.exact.quasi_identifiers
-        if (codes := [place for place, text in enumerate(each.texts) if text is not None])
+        identifier.name: "numeric"
+        if np.isfinite(identifier.numbers[codes]).all()
+        else "categorical"
+        for identifier in scene.exact.quasi_identifiers
+        if (codes := [place for place, text in enumerate(identifier.texts) if text is not None])
     }
-    beside = [each for each in scene.exact.quasi_identifiers if each.name in quasi] + direct
-    shown = [each for each in columns if each.name not in {each.name for each in beside}]
+    beside = [
+        identifier for identifier in scene.exact.quasi_identifiers if identifier.name in quasi
+    ] + direct
+    shown = [
+        text_column
+        for text_column in columns
+        if text_column.name not in {each.name for each in beside}
+    ]
     told: list[tuple[TextColumn | KnownColumn, Ints]] = [
         *((each, each.codes[own]) for each in shown),
         *((each, each.codes[row[own]]) for each in beside),
@@ -139,7 +147,7 @@ def _with_truth(scene: Scene, columns: Sequence[TextColumn]) -> Table:
 def _shown(scene: Scene) -> list[TextColumn]:
     """The released columns that are no quasi-identifiers and name nobody."""
     people = (scene.schema.person, scene.schema.household)
-    others = (each for each in scene.file.others if each.name not in people)
+    others = (column for column in scene.file.others if column.name not in people)
     return [*scene.file.sensitive, *others]
 
 
@@ -205,25 +213,27 @@ def combinations(scene: Scene) -> Iterator[Staged]:
         targets[known.name] = Target(
             np.where(told[known.codes[row_of_unit[units]]], codes, -1), ordered
         )
-    for name, found in foretold_together(columns, targets, scene.rng("combinations")).items():
-        attack, named = f"combinations:{name}", ", ".join(f"'{each}'" for each in found.columns)
+    for name, together in foretold_together(columns, targets, scene.rng("combinations")).items():
+        attack, named = f"combinations:{name}", ", ".join(f"'{each}'" for each in together.columns)
         # What one column tells alone is the matter of `columns`.
-        several = len(found.columns) > 1 and not set(found.columns) <= set(scene.schema.accepted)
+        several = len(together.columns) > 1 and not set(together.columns) <= set(
+            scene.schema.accepted
+        )
         warning = (
             f"Columns {named} are released as they are, and together they foretell '{name}' "
-            f"({found.share:.0%} of what is not known)."
+            f"({together.share:.0%} of what is not known)."
         )
         yield Staged(
             Outcome(
                 attack,
                 "A model foretells the quasi-identifier from all further columns of the release "
                 "together (gradient boosting, cross-validated).",
-                found.persons,
-                found.right,
-                success(found.right, found.persons),
-                Measure("baseline", found.chance, why="the same value for everybody"),
+                together.persons,
+                together.right,
+                success(together.right, together.persons),
+                Measure("baseline", together.chance, why="the same value for everybody"),
             ),
-            warnings=(warning,) if several and found.share >= FORETOLD else (),
+            warnings=(warning,) if several and together.share >= FORETOLD else (),
         )
 
 

@@ -55,14 +55,14 @@ def household(scene: Scene) -> Iterator[Staged]:
 def _shown_household(scene: Scene) -> TextColumn | None:
     """The released column by which records are of one household; ``None`` without one."""
     name = scene.schema.household
-    return next((other for other in scene.file.others if other.name == name), None)
+    return next((column for column in scene.file.others if column.name == name), None)
 
 
 def _households(scene: Scene) -> str:
     name = scene.schema.household
     if name is None or _shown_household(scene) is None:
         return "the schema's household column in the released file"
-    known = any(other.name == name for other in scene.knowledge.others)
+    known = any(column.name == name for column in scene.knowledge.others)
     return another(scene) if known or scene.itself else "households in what the intruder holds"
 
 

@@ -120,8 +120,8 @@ def minimality(scene: Scene) -> Iterator[Staged]:
         guesses = list(
             undivided(scene.file, scene.exact, scene.true_candidates, column, rng, CLASSES)
         )
-        person, value = np.array([each[:2] for each in guesses], dtype=np.int64).reshape(-1, 2).T
-        chance = np.array([each[2] for each in guesses])
+        person, value = np.array([guess[:2] for guess in guesses], dtype=np.int64).reshape(-1, 2).T
+        chance = np.array([guess[2] for guess in guesses])
         found = Isolation(held.has(person, value), chance)
         name = f"inference_minimality:{column.name}"
         outcome, _ = _against_chance(
@@ -144,7 +144,7 @@ def method(scene: Scene) -> Iterator[Staged]:
             found, most = pseudonym_attack.by_seed(texts, scene.file.records)
             notes.append(f"Seeds up to {most:,} were tried.")
         else:
-            held = (text for each in scene.knowledge.others for text in each.texts if text)
+            held = (text for column in scene.knowledge.others for text in column.texts if text)
             found = pseudonym_attack.by_hash(texts, held)
         if found is None:
             continue
@@ -181,7 +181,7 @@ def _pseudonyms(scene: Scene) -> list[TextColumn]:
     """The columns that look like pseudonyms of earlier versions, or like hashes."""
     named = scene.file.names
     # The person column is among the others, too, and must not be looked at twice.
-    beside = [each for each in scene.file.others if named is None or each.name != named.name]
+    beside = [column for column in scene.file.others if named is None or column.name != named.name]
     return [
         each
         for each in (*([] if named is None else [named]), *beside)
@@ -249,7 +249,11 @@ def informed(scene: Scene) -> Iterator[Staged]:
 def _shared(scene: Scene) -> list[str]:
     """The quasi-identifiers that both the reader's file and the released one have."""
     shown = {column.name for column in scene.file.quasi_identifiers}
-    return [each.name for each in scene.knowledge.quasi_identifiers if each.name in shown]
+    return [
+        identifier.name
+        for identifier in scene.knowledge.quasi_identifiers
+        if identifier.name in shown
+    ]
 
 
 def _reader(scene: Scene) -> str:

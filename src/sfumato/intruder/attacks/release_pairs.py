@@ -93,7 +93,7 @@ def associations(scene: Scene) -> Iterator[Staged]:
 
 
 def _histories(scene: Scene) -> str:
-    if any(each.person is None for each in (scene.file, *scene.priors)):
+    if any(prior.person is None for prior in (scene.file, *scene.priors)):
         return "a person column in both releases"
     return several_releases(scene)
 

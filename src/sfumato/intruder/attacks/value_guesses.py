@@ -76,7 +76,7 @@ def model(scene: Scene) -> Iterator[Staged]:
     seen = model_attack.sights(file, scene.knowledge)
     home = file.class_of[np.unique(file.unit, return_index=True)[1]]
     known = np.flatnonzero(owner >= 0)
-    for column in (each.as_read() for each in file.sensitive):
+    for column in (attribute.as_read() for attribute in file.sensitive):
         rng, name = scene.rng(f"model:{column.name}"), f"inference_model:{column.name}"
         unit = rng.permutation(one_per_class(known, home[known], rng))[:TARGETS]
         shown = model_attack.shown_values(file, model_attack.near_as_one(column))

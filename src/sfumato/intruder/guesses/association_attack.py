@@ -271,11 +271,11 @@ def refined_sets(
     changed = True
     while changed:
         changed = False
-        for one in associations:
+        for association in associations:
             shows = np.ones(file.classes, dtype=np.bool_)
-            for column, cell in one.antecedent:
+            for column, cell in association.antecedent:
                 shows &= inside[column][:, cell]
-            column, cell = one.consequent
+            column, cell = association.consequent
             those = np.flatnonzero(shows & ~inside[column][:, cell])
             left = held[column][those] & meanings[column].earlier[cell]
             some = left.any(axis=1)
@@ -375,9 +375,9 @@ def by_associations(
     old = {column.name: column for column in earlier.quasi_identifiers}
     new = {column.name: column for column in file.quasi_identifiers}
     meanings = [
-        meaning_of(known, old.get(known.name), new.get(known.name))
-        for known in knowledge.quasi_identifiers
-        if known.name in old or known.name in new
+        meaning_of(identifier, old.get(identifier.name), new.get(identifier.name))
+        for identifier in knowledge.quasi_identifiers
+        if identifier.name in old or identifier.name in new
     ]
     # An association needs a column for X and another one for Y.
     if sum(meaning.name in old for meaning in meanings) < 2:

@@ -147,7 +147,11 @@ def isolated(
         Who of them is in the release, shape (persons,).
     """
     known = {column.name: column for column in exact.quasi_identifiers}
-    shown = [(each, known[each.name]) for each in file.quasi_identifiers if each.name in known]
+    shown = [
+        (identifier, known[identifier.name])
+        for identifier in file.quasi_identifiers
+        if identifier.name in known
+    ]
     values = {column.name: ValuesOf(column) for _, column in shown}
     ordered: dict[str, _Sorted] = {}
     alone = np.zeros(len(predicates.value), dtype=np.bool_)
@@ -281,9 +285,9 @@ def by_members(
     """
     known = {column.name: column for column in exact.quasi_identifiers}
     columns = [
-        (each, _People(known[each.name], exact.person, inside))
-        for each in file.quasi_identifiers
-        if each.name in known and any(isinstance(cell, Members) for cell in each.cells)
+        (identifier, _People(known[identifier.name], exact.person, inside))
+        for identifier in file.quasi_identifiers
+        if identifier.name in known and any(isinstance(cell, Members) for cell in identifier.cells)
     ]
     alone, chance = [np.empty(0, dtype=np.bool_)], [np.empty(0)]
     for number in np.sort(rng.permutation(file.classes)[: most if columns else 0]).tolist():

@@ -151,7 +151,7 @@ def with_column(
     foretold: dict[str, float] = {}
     for known, row_of_unit in hidden:
         foretold |= _foretold(texts, known, row_of_unit, rng)
-    constant = [len(values[one]) == 1 for one in np.flatnonzero(records > 1).tolist()]
+    constant = [len(values[place]) == 1 for place in np.flatnonzero(records > 1).tolist()]
     by_itself = _alone_in_company(np.array(code)[first], rng)
     # Where nobody has several records, an amount is taken for something of the record.
     same = np.mean(constant) >= CONSTANT if constant else not _is_amount(texts)
@@ -225,7 +225,7 @@ def _told_by(
     units = np.sort(rng.choice(units, min(len(units), MOST), replace=False))
     if len(units) < LEAST:
         return {}
-    shown = [texts[one] for one in units.tolist()]
+    shown = [texts[unit] for unit in units.tolist()]
     partners = list(partners_of(shown))
     words = [frozenset(_WORD.findall(text.casefold())) for text in shown]
     told = {}
@@ -259,17 +259,17 @@ def _alike(shown: Sequence[str], rng: np.random.Generator) -> Ints:
     same = np.full(len(shown), -1, dtype=np.int64)
     last: dict[str, int] = {}
     # In a random order: pairs of neighbours in the file may have more in common.
-    for one in rng.permutation(len(shown)).tolist():
-        if shown[one] in last:
-            same[one] = last[shown[one]]
-        last[shown[one]] = one
+    for place in rng.permutation(len(shown)).tolist():
+        if shown[place] in last:
+            same[place] = last[shown[place]]
+        last[shown[place]] = place
     return same
 
 
 def _shape(text: str) -> str:
     """How a text is written: its capitals, small letters and digits, and all else as it is."""
     kinds = ((str.isdigit, "9"), (str.isupper, "A"), (str.islower, "a"))
-    return "".join(next((sign for test, sign in kinds if test(each)), each) for each in text)
+    return "".join(next((sign for test, sign in kinds if test(letter)), letter) for letter in text)
 
 
 def _partners(shown: Sequence[str], rng: np.random.Generator) -> Iterator[Ints]:
@@ -320,7 +320,7 @@ def _follows(
     Right is the same text, or a number near it; by chance, that of somebody else of the class.
     Nothing is said of fewer than 50 wrong guesses by chance.
     """
-    shown = [texts[one] for one in alike_by.units.tolist()]
+    shown = [texts[unit] for unit in alike_by.units.tolist()]
     numbers = [None if text is None else measure_of(text) for text in shown]
     known = np.array([text is not None for text in shown], dtype=bool)
     measured = all(number is not None for number in np.array(numbers, dtype=object)[known])

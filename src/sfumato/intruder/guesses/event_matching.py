@@ -125,7 +125,7 @@ class EventSearch:
                 return units
         found: _Offsets | None = None
         for row in known.tolist():
-            fits = [other.fits(row, rows) for other in self._others]
+            fits = [column.fits(row, rows) for column in self._others]
             own = rows[np.logical_and.reduce(fits)] if fits else rows
             found = dates.offsets(days[row], dates.off(row), own, self.unit[own], found)
         assert found is not None
@@ -444,13 +444,13 @@ class _ClassScores:
         pairs = np.unique(file.unit * file.classes + file.class_of) % file.classes
         self._units = np.bincount(pairs, minlength=file.classes)
         self._columns = []
-        for shown in file.quasi_identifiers:
-            if shown.name not in known:
+        for identifier in file.quasi_identifiers:
+            if identifier.name not in known:
                 continue
-            column = known[shown.name]
+            column = known[identifier.name]
             held, values = np.unique(column.codes[rows]), ValuesOf(column)
-            fits = np.array([values.allowed(cell, held) for cell in shown.cells])
-            self._columns.append((column.codes, held, fits, shown.codes[file.first_row]))
+            fits = np.array([values.allowed(cell, held) for cell in identifier.cells])
+            self._columns.append((column.codes, held, fits, identifier.codes[file.first_row]))
 
     def of(self, row: int) -> Floats:
         """Sum of the weights of the quasi-identifiers that fit, shape (classes,)."""

@@ -50,7 +50,7 @@ class Neighbours:
 
 def known_households(knowledge: Knowledge, name: str) -> Ints:
     """The household of each person; who has none is one alone. Shape (persons,)."""
-    column = next(other for other in knowledge.others if other.name == name)
+    column = next(column for column in knowledge.others if column.name == name)
     nameless = np.array([text is None for text in column.texts], dtype=np.bool_)
     first = np.unique(knowledge.person, return_index=True)[1]
     return _apart(column.codes[first], nameless)
@@ -81,7 +81,7 @@ def by_members(
     first = np.unique(file.unit, return_index=True)[1]
     of_unit = _apart(column.codes[first], nameless)
     kinds_of, composition = _compositions(of_unit, candidates.kind)
-    sizes = np.array([len(each) for each in kinds_of])
+    sizes = np.array([len(kind) for kind in kinds_of])
     kinds = candidates.fits_kind.shape[0]
     holds = sparse.csr_array(
         (

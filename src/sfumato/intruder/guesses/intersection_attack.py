@@ -344,7 +344,11 @@ def intersect(
     joint, joint_of = np.unique(pairs, axis=0, return_inverse=True)
     of_person = joint_of.reshape(-1)[chosen]
     others = {column.name: column for column in second.sensitive}
-    columns = [(one, others[one.name]) for one in first.sensitive if one.name in others]
+    columns = [
+        (attribute, others[attribute.name])
+        for attribute in first.sensitive
+        if attribute.name in others
+    ]
     shared = shared_units(first, second)
     linked = are_the_same(here, there, shared, joint)
     if linked:

@@ -240,11 +240,11 @@ def _seeded(seeds: npt.NDArray[np.uint32]) -> tuple[_State, _State]:
         return value ^ (value >> np.uint32(16))
 
     pool = [hashed(each) for each in (seeds, *(np.zeros_like(seeds) for _ in range(3)))]
-    for one in range(4):
+    for number in range(4):
         for other in range(4):
-            if one != other:
+            if number != other:
                 mixed = np.uint32(0xCA01F9DD) * pool[other] - np.uint32(0x4973F715) * hashed(
-                    pool[one]
+                    pool[number]
                 )
                 pool[other] = mixed ^ (mixed >> np.uint32(16))
     words, key = [], 0x8B51F9DD

@@ -67,7 +67,7 @@ def follow(
 
 def unchanged(first: ReleasedFile, second: ReleasedFile) -> list[tuple[TextColumn, TextColumn]]:
     """The columns of both releases that say the same in both, pseudonyms aside."""
-    others = {each.name: each for each in (*second.sensitive, *second.others)}
+    others = {attribute.name: attribute for attribute in (*second.sensitive, *second.others)}
     found = []
     for one in (*first.sensitive, *first.others):
         other = others.get(one.name)

@@ -687,7 +687,10 @@ def judge_row_order(
     owner = owners(file, truth)
     kind = _alike(file)
     by_chance = _by_chance(guesses, owner, kind, rng)
-    tried = [_Tried(guess, owner, one) for guess, one in zip(guesses, by_chance, strict=True)]
+    tried = [
+        _Tried(guess, owner, distribution)
+        for guess, distribution in zip(guesses, by_chance, strict=True)
+    ]
     best = max(tried, key=lambda each: each.above)
     attempts, hits = len(best.unit), int(best.right.sum())
     allowed, broken, p_value = None, False, None

@@ -81,8 +81,8 @@ def weighed(
     verdict
         What the rows show without them; ``None`` where a review alone is attacked.
     """
-    rows = [_of_row(each, verdict) for each in run]
-    lucks = [each.outcome.p_value for each in run] + [luck for _, luck in rows]
+    rows = [_of_row(trial, verdict) for trial in run]
+    lucks = [trial.outcome.p_value for trial in run] + [luck for _, luck in rows]
     beyond = beyond_chance(lucks)
     tests = sum(each is not None for each in lucks)
     outcomes, evidence = [], []

@@ -336,13 +336,17 @@ def _check(whole: ClassSummary, constraints: Sequence[Constraint]) -> None:
     """Refuse promises that all records in one class break."""
     broken = unmet(whole, constraints)
     if broken:
-        raise ConstraintsNotMetError(tuple(each.shortfall(whole) for each in broken), (ELSEWHERE,))
+        raise ConstraintsNotMetError(
+            tuple(constraint.shortfall(whole) for constraint in broken), (ELSEWHERE,)
+        )
 
 
 def _tree(kept: DataFrame, names: Sequence[Sequence[str]]) -> tuple[TreeClasses, tuple[bool, ...]]:
     """The classes of the tree, and which released columns are numbers everywhere."""
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
-    flags = [is_number(place, part) for place, own in enumerate(names) for part in range(len(own))]
+    flags = [
+        is_number(place, part) for place, name in enumerate(names) for part in range(len(name))
+    ]
     # A column is one of numbers only if it is so in every subtree.
     every = [functions.bool_and(flag).alias(flag) for flag in flags]
     largest = functions.max(OF_PERSON) / functions.sum(OF_PERSON)

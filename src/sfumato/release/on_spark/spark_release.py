@@ -103,7 +103,7 @@ class LossOfClasses:
         pa.Table
             ``what`` is summed, ``at`` which place, its ``value``.
         """
-        people = _People.of(classes, self.columns, [name for own in self.cells for name in own])
+        people = _People.of(classes, self.columns, [name for cell in self.cells for name in cell])
         names, places, values = [], [], []
         for name, sums in self._sums(classes, people):
             # Most places of a few classes are 0, and need not be sent to the driver.
@@ -130,7 +130,7 @@ class LossOfClasses:
         yield SIZES, np.bincount(sizes).astype(np.float64)
         queries = query_counts(attributes, sizes, self.queries, people.weight)
         yield QUERIES, np.concatenate([queries.exact, queries.estimate])
-        chosen = [each for each in people.columns if information_loss.has_scale(each)]
+        chosen = [column for column in people.columns if information_loss.has_scale(column)]
         before, after = information_loss.moments(
             chosen, people.class_of, people.classes, people.weight, self.centre
         )
@@ -551,7 +551,7 @@ def _risk(
     manifest: Manifest,
 ) -> Risk:
     """What the release gives away: its classes are records of equal cells."""
-    keys = [each.cells for own in cells for each in own]
+    keys = [each.cells for cell in cells for each in cell]
     person = None if table.schema.person is None else PERSON
     columns = {column.name: sensitive(place) for place, column in enumerate(table.sensitive)}
     threshold = manifest.options.threshold

@@ -121,7 +121,7 @@ def with_secrets(frame: DataFrame, keys: SparkKeys, person: str | None) -> DataF
     own = frame.toDF(*map(plain, range(len(names))))  # whatever letters the names have
     placed = own.withColumn(NUMBER, f.monotonically_increasing_id())
     ids = None if person is None else plain(names.index(person))
-    fields = [each for each in own.schema.fields if each.name != ids]
+    fields = [encoding for encoding in own.schema.fields if encoding.name != ids]
     fields.append(types.StructField(NUMBER, types.LongType()))
     made = [NUMBER]
     if ids is not None:
@@ -194,7 +194,7 @@ def with_cells(
     table: SparkTable, classes: DataFrame, cells: Sequence[Sequence[CellColumn]]
 ) -> DataFrame:
     """The records with the cells of their persons, the lineage cut."""
-    chosen = classes.select(PERSON, *(each.cells for own in cells for each in own))
+    chosen = classes.select(PERSON, *(each.cells for cell in cells for each in cell))
     return cut_lineage(table.frame.join(chosen, PERSON))
 
 
@@ -214,7 +214,7 @@ def assembled(
         Computed, its lineage cut.
     """
     schema = table.schema
-    typed = _types(records, [each for own in cells for each in own])
+    typed = _types(records, [each for cell in cells for each in cell])
     of = dict(zip(schema.quasi_identifiers, cells, strict=True))
     kept = handed_on(table.columns, schema)
     needed_here = [*(each.cells for own in cells for each in own), *kept]
@@ -453,7 +453,7 @@ def _replaceable(system: Any, whole: Any, name: str, *, folder: bool) -> bool:
     if not system.exists(whole):
         return False
     is_folder = system.getFileStatus(whole).isDirectory()
-    found = [each.getPath().getName() for each in system.listStatus(whole)] if is_folder else []
+    found = [status.getPath().getName() for status in system.listStatus(whole)] if is_folder else []
     if is_folder != folder or not all(_OURS.fullmatch(each) for each in found):
         raise InputError(
             f"output {name}",

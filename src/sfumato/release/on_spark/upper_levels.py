@@ -437,7 +437,7 @@ def with_counts(
     classes: ClassSummary, counts: SideCounts, axes: Axes, names: Sequence[str]
 ) -> ClassSummary:
     """Add to classes what the cluster has counted of their persons."""
-    ranked_places = {own.place for own in axes.sensitive if own.rank is not None}
+    ranked_places = {attribute.place for attribute in axes.sensitive if attribute.rank is not None}
     return replace(
         classes,
         affiliation={names[place]: each for place, each in counts.most.items()},

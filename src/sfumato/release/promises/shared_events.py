@@ -286,7 +286,7 @@ class KnownEvents(Promise):
         are the percentiles.
         """
         told = risk.known_events
-        known = () if told is None else [each for each in told.risks if each.m <= self.m]
+        known = () if told is None else [risk for risk in told.risks if risk.m <= self.m]
         if told is None or not (self.k or any(each.m == self.m for each in known)):
             return None
         within = bool(self._keeps_found(risk, ""))

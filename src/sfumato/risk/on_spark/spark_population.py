@@ -356,10 +356,10 @@ def register_on_spark(
 def _lookups(table: SparkTable, columns: Sequence[CodedColumn]) -> list[Codes]:
     """The file's code of every code of the register, by quasi-identifier."""
     lookups = []
-    for own, other in zip(table.quasi_identifiers, columns, strict=True):
-        codes = register_presence.same_values(own, other)
+    for identifier, column in zip(table.quasi_identifiers, columns, strict=True):
+        codes = register_presence.same_values(identifier, column)
         # -1 means missing already, which would match persons without a value.
-        lookups.append(np.where(codes == own.domain.size, np.int32(_NOWHERE), codes))
+        lookups.append(np.where(codes == identifier.domain.size, np.int32(_NOWHERE), codes))
     return lookups
 
 

@@ -250,17 +250,20 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
     curve = np.array(
         [
             [
-                loss(best + one + other)
-                - loss(best + one - other)
-                - loss(best - one + other)
-                + loss(best - one - other)
+                loss(best + one + step)
+                - loss(best + one - step)
+                - loss(best - one + step)
+                + loss(best - one - step)
                 for one in steps
             ]
-            for other in steps
+            for step in steps
         ]
     ) / (4 * 0.1**2)
     slope = np.array(
-        [np.log(matches(best + one).sum() / matches(best - one).sum()) / (2 * 0.1) for one in steps]
+        [
+            np.log(matches(best + step).sum() / matches(best - step).sum()) / (2 * 0.1)
+            for step in steps
+        ]
     )
     found = moved(best)
     k, mean = found.foretold(boxes)

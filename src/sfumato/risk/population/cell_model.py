@@ -222,10 +222,10 @@ def _fitted(
     # Persons are divided and not cells: a cell in both parts is what tells σ and θ.
     parts = rng.multinomial(sizes, np.full(PARTS, 1 / PARTS)).T
     foretold = [
-        _foretold(keys, (sizes - held, held), anew, domains, rng, neighbours=neighbours)
+        _foretold(keys, (sizes - part, part), anew, domains, rng, neighbours=neighbours)
         # Few cells leave the weights to chance, which all parts together make less.
-        for held in (parts if len(keys) <= FEW_CELLS else parts[:1])
-        if 0 < held.sum() < sizes.sum()
+        for part in (parts if len(keys) <= FEW_CELLS else parts[:1])
+        if 0 < part.sum() < sizes.sum()
     ]
     if not foretold:
         # Nobody could be held out: nothing prefers a

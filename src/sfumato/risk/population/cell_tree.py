@@ -398,7 +398,7 @@ class Tree:
         sizes: Ints,
         base: Conditional | None,
     ) -> Conditional:
-        margins = [self._margins[each] for each in (*parents, child)]
+        margins = [self._margins[parent] for parent in (*parents, child)]
         given, codes = [keys[:, parent] for parent in parents], keys[:, child]
         if base is None and self._neighbours and margins[0].values > MANY:
             base = Conditional(given, codes, margins, sizes, ranges=margins[0].ranges(RANGES))

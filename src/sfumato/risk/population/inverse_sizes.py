@@ -166,11 +166,11 @@ def _upward(size: Floats, shape: Floats, success: Floats) -> Floats:
     gamma = np.where(shape > 0, shape, 1.0)
     # E_1 = (1 − s^α) / (α w), and its limit −log s / w for α = 0. The 1 in gamma avoids 0 / 0.
     inverse = np.where(shape > 0, -np.expm1(shape * log) / gamma, -log) / odds
-    for one in range(1, int(size.max())):
+    for number in range(1, int(size.max())):
         # E_{f+1} = (1 − f E_f) / ((α + f) w).
-        above = (1 - one * inverse) / ((shape + one) * odds)
+        above = (1 - number * inverse) / ((shape + number) * odds)
         # Each entry stops at its own size.
-        inverse = np.where(size > one, above, inverse)
+        inverse = np.where(size > number, above, inverse)
     return inverse
 
 

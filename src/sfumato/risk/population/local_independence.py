@@ -139,12 +139,12 @@ class LatentClasses(LocallyIndependent):
         *,
         neighbours: bool = True,
     ) -> None:
-        self._bases = [_Base(each, neighbours=neighbours) for each in margins]
+        self._bases = [_Base(margin, neighbours=neighbours) for margin in margins]
         self._prior = prior
         values, codes = zip(*(np.unique(each, return_inverse=True) for each in keys.T), strict=True)
         shown = [
-            csr_matrix((np.ones(len(keys)), (each, np.arange(len(keys)))), (len(own), len(keys)))
-            for own, each in zip(values, codes, strict=True)
+            csr_matrix((np.ones(len(keys)), (code, np.arange(len(keys)))), (len(value), len(keys)))
+            for value, code in zip(values, codes, strict=True)
         ]
         # Below 1 the draws are uneven: equal ones would be a
         # fixed point of EM, where all classes are the same.
@@ -156,8 +156,8 @@ class LatentClasses(LocallyIndependent):
             # M step, with one person more per class, so that none dies out.
             self.weights = (self._total + 1) / (self._total + 1).sum()
             self._in_ranges = [
-                base.persons_in(own, count)
-                for base, own, count in zip(self._bases, values, counts, strict=True)
+                base.persons_in(value, count)
+                for base, value, count in zip(self._bases, values, counts, strict=True)
             ]
             self.chances = self._mixed(values, counts)
             # E step: P(class | cell) = w_c Π_q P(q | c) / Σ.
@@ -166,12 +166,12 @@ class LatentClasses(LocallyIndependent):
             belongs /= likely
         # Σ f_j log P(cell j).
         self.likelihood = float(sizes @ np.log(likely[:, 0]))
-        self._counts = [np.zeros((each.values + 1, classes)) for each in margins]
+        self._counts = [np.zeros((margin.values + 1, classes)) for margin in margins]
         for every, own, count in zip(self._counts, values, counts, strict=True):
             every[own] = count
         # EM ran on the values of some classes: every value of the file, and one not shown, needs a
         # chance.
-        self.chances = self._mixed([np.arange(len(each)) for each in self._counts], self._counts)
+        self.chances = self._mixed([np.arange(len(count)) for count in self._counts], self._counts)
 
     def _mixed(self, values: Sequence[Ints], counts: Sequence[Floats]) -> list[Floats]:
         """Probability of values of each column in each latent class."""
@@ -258,7 +258,8 @@ def factor_loads(keys: Keys, sizes: Ints) -> Floats:
     """
     shares = [np.bincount(codes, sizes) / sizes.sum() for codes in keys.T]
     scores = [
-        ndtri(each.cumsum() - each / 2)[codes] for each, codes in zip(shares, keys.T, strict=True)
+        ndtri(share.cumsum() - share / 2)[codes]
+        for share, codes in zip(shares, keys.T, strict=True)
     ]
     # √eigenvalue times eigenvector are the loads of the first
     # factor where noise is small: a start that is near.

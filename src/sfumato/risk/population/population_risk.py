@@ -159,8 +159,14 @@ class PopulationRisk:
         counts = list(self.measures[4:])
         return [
             *first,
-            *(row(each.name, measure_table.interval(each, measure_table.share)) for each in shares),
-            *(row(each.name, measure_table.interval(each, measure_table.whole)) for each in counts),
+            *(
+                row(share.name, measure_table.interval(share, measure_table.share))
+                for share in shares
+            ),
+            *(
+                row(count.name, measure_table.interval(count, measure_table.whole))
+                for count in counts
+            ),
         ]
 
 

@@ -271,7 +271,7 @@ class Requirements:
     @property
     def linkage_qis(self) -> tuple[str, ...]:
         """The quasi-identifiers of all these databases, each once."""
-        names = (name for each in self.quasi_identifiers.values() for name in each)
+        names = (name for identifier in self.quasi_identifiers.values() for name in identifier)
         return tuple(dict.fromkeys(names))
 
     def require_allowed(self) -> int:
@@ -393,7 +393,9 @@ def _tuples(
         return TupleFacts("", np.empty(0, dtype=np.int64), {})
     # Numbered with the rest, so that a number means the same association to the caller.
     accepted = {
-        number: each for number, each in enumerate(associations, 1) if each.state is State.ACCEPTED
+        number: association
+        for number, association in enumerate(associations, 1)
+        if association.state is State.ACCEPTED
     }
     named = [item for rule in site for item in _named_items(rule, shown.hierarchies)]
     # Rules 5 to 7 leave most tuples alone; a site's rule may speak about any of them.
@@ -438,10 +440,12 @@ def _quasi_identifiers(
     }
     ordered: dict[str, tuple[str, ...]] = {}
     for name, database in policy.databases.items():
-        columns = tuple(each for each in database.quasi_identifiers if (name, each) in found)
+        columns = tuple(
+            identifier for identifier in database.quasi_identifiers if (name, identifier) in found
+        )
         if columns:
             ordered[name] = columns
-    known = {(name, each) for name, columns in ordered.items() for each in columns}
+    known = {(name, column) for name, columns in ordered.items() for column in columns}
     # Without a hierarchy nobody could generalise it, so the rule would ask for the impossible.
     for name, column in sorted(found - known):
         raise InputError(

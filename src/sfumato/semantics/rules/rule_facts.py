@@ -280,10 +280,12 @@ def tuple_facts(
     def lowest(item: Item) -> Item:
         return sets[item.attribute].lowest(item)
 
-    below = {lowest(item) for each in associations.values() for item in each.antecedent}
+    below = {
+        lowest(item) for association in associations.values() for item in association.antecedent
+    }
     # Values that only a site's rule names must be told apart, too, or it would never apply.
     below |= {lowest(item) for item in named if item.attribute in sets}
-    follows = {lowest(each.consequent) for each in associations.values()}
+    follows = {lowest(association.consequent) for association in associations.values()}
     values = np.full(shown.codes.shape, -1, dtype=np.int64)
     for column, (name, items) in enumerate(sets.items()):
         # What no rule can tell apart is left out: many tuples become one, and little is grounded.
