@@ -417,10 +417,10 @@ def plain(declaration: Any, *, usual: bool = True) -> dict[str, Any]:
     Fields that have their default are listed where ``usual`` says so.
     """
     found = {}
-    for each in fields(declaration):
-        value = getattr(declaration, each.name)
-        if value is not None and (usual or value != each.default):
-            found[each.name] = word_of(value) if isinstance(value, Enum) else value
+    for field in fields(declaration):
+        value = getattr(declaration, field.name)
+        if value is not None and (usual or value != field.default):
+            found[field.name] = word_of(value) if isinstance(value, Enum) else value
     return found
 
 
@@ -550,10 +550,10 @@ Sheet = Annotated[
 
 def names_in(option: str, words: Sequence[str]) -> tuple[str, ...]:
     """Names of an option that takes several, with commas between or one by one."""
-    found = tuple(name.strip() for word in words for name in word.split(","))
-    if not all(found):
+    names = tuple(name.strip() for word in words for name in word.split(","))
+    if not all(names):
         raise InputError(f"option {option}", "must name every column", found="an empty name")
-    return found
+    return names
 
 
 Names = Annotated[

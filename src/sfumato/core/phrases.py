@@ -241,7 +241,7 @@ def compiled(text: str) -> bytes:
 
     Compiled where it is read, so that no file can be older than what it was made of.
     """
-    pairs = sorted((key.encode(), said.encode()) for key, said in entries(text).items() if said)
+    pairs = sorted((key.encode(), entry.encode()) for key, entry in entries(text).items() if entry)
     head, words, table = 28, b"", []
     begin = head + 16 * len(pairs)
     for place in (0, 1):
@@ -249,7 +249,7 @@ def compiled(text: str) -> bytes:
             table += [len(pair[place]), begin + len(words)]
             words += pair[place] + b"\0"
     numbers = [0x950412DE, 0, len(pairs), head, head + 8 * len(pairs), 0, 0, *table]
-    return b"".join(each.to_bytes(4, "little") for each in numbers) + words
+    return b"".join(number.to_bytes(4, "little") for number in numbers) + words
 
 
 def entries(text: str) -> dict[str, str]:

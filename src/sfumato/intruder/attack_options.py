@@ -50,14 +50,14 @@ def _share(option: str, text: str) -> float:
 
 def _hierarchy_files(option: str, words: Sequence[str]) -> dict[str, Path]:
     """The files of hierarchies by column; they are looked for before any work."""
-    found = declaration.by_name(option, words)
-    if not all(path.is_file() for path in found.values()):
+    files = declaration.by_name(option, words)
+    if not all(path.is_file() for path in files.values()):
         raise InputError(
             f"option {option}",
             "must name a column and a file that can be read",
             accepted="COLUMN=FILE",
         )
-    return found
+    return files
 
 
 @dataclass(frozen=True)

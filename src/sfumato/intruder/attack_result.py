@@ -137,8 +137,8 @@ def claims_of_file(
             accepted=f"from {file.persons:,}",
         )
     risk = assess(pa.table(columns | silent), schema, population=population, seed=seed)
-    found = _measures(risk, {name: column.name for name, column in names.items()})
-    return Claims(found, own=False)
+    measures = _measures(risk, {name: column.name for name, column in names.items()})
+    return Claims(measures, own=False)
 
 
 def found_in_file(
@@ -161,7 +161,7 @@ def found_in_file(
             for identifier in exact.quasi_identifiers
         ]
     names = {schema.person, schema.household}
-    shown = [*file.sensitive, *(each for each in file.others if each.name not in names)]
+    shown = [*file.sensitive, *(column for column in file.others if column.name not in names)]
     return measured(
         ShownFile(
             np.unique(people, return_inverse=True)[1].astype(np.int32),

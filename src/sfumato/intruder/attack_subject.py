@@ -424,7 +424,7 @@ def _with_ids(known: Knowledge, register: People, schema: Schema) -> Knowledge:
 def _of_an_acquaintance(known: Knowledge, schema: Schema) -> Knowledge:
     """Of the original an acquaintance knows what identifies; not what the release tells."""
     told = {*schema.direct_identifiers, schema.person, schema.household}
-    return replace(known, others=tuple(other for other in known.others if other.name in told))
+    return replace(known, others=tuple(column for column in known.others if column.name in told))
 
 
 def _truth(
@@ -439,8 +439,8 @@ def _truth(
         return by_given(given.truth, file.records, original, register, given.schema.missing)
     if given.source_rows is not None and original is not None:
         return by_source_rows(given.source_rows, original, register, known)
-    found = _by_kept_ids(file, register, given.schema)
-    if found is None:
+    truth = _by_kept_ids(file, register, given.schema)
+    if truth is None:
         raise InputError(
             "parameter truth",
             "must say whose each released record is",
@@ -448,7 +448,7 @@ def _truth(
             accepted='"same-order", or a file with columns row and person',
             advice="or attack a Release, or leave original and register out",
         )
-    return found
+    return truth
 
 
 def _by_kept_ids(

@@ -198,9 +198,9 @@ def _columns(fits: sparse.csr_array, chosen: Integers) -> sparse.csr_array:
     """The chosen columns, in that order."""
     if len(chosen) == fits.shape[1] and (chosen == np.arange(len(chosen))).all():
         return fits
-    found = sparse.csr_array(fits[:, chosen])
-    found.sort_indices()
-    return found
+    columns = sparse.csr_array(fits[:, chosen])
+    columns.sort_indices()
+    return columns
 
 
 def _of_lists(elements: Integers, lengths: npt.NDArray[np.generic], width: int) -> sparse.csr_array:

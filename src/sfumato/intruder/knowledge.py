@@ -229,7 +229,7 @@ def hold(register: Any, schema: Schema, *, knows: Sequence[str] | None = None) -
         The quasi-identifiers that the intruder knows; all that the register has when not given.
     """
     source = prepared_in_part(open_source(register), schema)
-    known = _known_names(source, schema, knows)
+    names = _known_names(source, schema, knows)
     has_person = schema.person is not None and schema.person in source.names
     read = read_texts(source, list(source.names), schema.missing)
     rows = len(read[source.names[0]].codes)
@@ -237,12 +237,12 @@ def hold(register: Any, schema: Schema, *, knows: Sequence[str] | None = None) -
     if has_person:
         person = everybody(read[str(schema.person)], str(schema.person), source.subject)
         persons = len(read[str(schema.person)].texts)
-    others = [name for name in source.names if name not in known and name != schema.person]
+    others = [name for name in source.names if name not in names and name != schema.person]
     return Knowledge(
         persons=persons,
         person=person,
         quasi_identifiers=tuple(
-            _known(name, read[name], schema.quasi_identifiers[name]) for name in known
+            _known(name, read[name], schema.quasi_identifiers[name]) for name in names
         ),
         others=tuple(_other(name, read[name]) for name in others),
     )
@@ -276,17 +276,17 @@ def _known_names(source: Source, schema: Schema, knows: Sequence[str] | None) ->
                     f"must be a column of {source.subject}, the register",
                     found=f"no such name among its {len(source.names)} columns",
                 )
-        known = [name for name in schema.quasi_identifiers if name in asked]
+        names = [name for name in schema.quasi_identifiers if name in asked]
     else:
-        known = [name for name in schema.quasi_identifiers if name in source.names]
-    if not known:
+        names = [name for name in schema.quasi_identifiers if name in source.names]
+    if not names:
         raise InputError(
             source.subject,
             "must have a quasi-identifier that the intruder knows",
             found="none of the schema's" if knows is None else "none named",
             accepted=", ".join(schema.quasi_identifiers),
         )
-    return known
+    return names
 
 
 def _known(name: str, column: Texts, quasi: QuasiIdentifier) -> KnownColumn:

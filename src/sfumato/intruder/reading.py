@@ -340,14 +340,14 @@ def _check_hierarchies(schema: Schema, hierarchies: Mapping[str, str | Path]) ->
 
 def _columns_of(names: Sequence[str], schema: Schema) -> dict[str, list[str]]:
     """The one column, or the two bounds, of each quasi-identifier that the file has."""
-    found = {}
+    columns = {}
     for name in schema.quasi_identifiers:
         bounds = [name + end for end in BOUNDS]
         if name in names:
-            found[name] = [name]
+            columns[name] = [name]
         elif all(bound in names for bound in bounds):
-            found[name] = bounds
-    return found
+            columns[name] = bounds
+    return columns
 
 
 def _texts_of(names: Sequence[str], texts: Mapping[str, knowledge.Texts]) -> tuple[TextColumn, ...]:

@@ -426,10 +426,10 @@ def _measure(text: str, words: Vocabulary) -> Cell | None:
 
 def _hidden_digits(text: str, words: Vocabulary) -> Cell | None:
     """``2*`` and ``816**``: the known values that fit, else the range of whole numbers."""
-    known = _masked(text, words)
+    digits = _masked(text, words)
     found = _DIGITS_HIDDEN.fullmatch(text)
-    if known is not None or found is None:
-        return known
+    if digits is not None or found is None:
+        return digits
     low, width = int(found[1]) * 10 ** len(found[2]), 10 ** len(found[2])
     return Interval(float(low), float(low + width), high_in=False)
 

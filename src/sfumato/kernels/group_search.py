@@ -143,10 +143,10 @@ def nearest_points(space: Space, seed: int, leaf: int = LEAF) -> Codes:
     leaf
         Points that are compared pair by pair; none is missed where it is no less than their number.
     """
-    found: Codes = _groups.nearest_points(
+    points: Codes = _groups.nearest_points(
         space, space.of_point[space.first_of_point[:-1]], NEIGHBOURS, seed, leaf
     )
-    return found
+    return points
 
 
 def improved(

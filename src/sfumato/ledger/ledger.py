@@ -65,19 +65,19 @@ class Ledger:
             ledger_store.check_there(file)
         elif head is not None:
             head_anchor.check_new(Path(head), file, Path(keys))
-        held = ledger_store.load_ledger_keys(Path(keys), file, make=new)
+        ledger_keys = ledger_store.load_ledger_keys(Path(keys), file, make=new)
         if new:
             head_anchor.check_no_other(Path(keys), file, first=first)
             about = {"version": ledger_store.VERSION, "id": secrets.token_hex(16), "parts": {}}
             if head is not None:
                 about["head"] = str(Path(head).resolve())
             ledger_store.create(
-                file, ledger_store.next_entry(Head(0, START), _MADE, "", about, held)
+                file, ledger_store.next_entry(Head(0, START), _MADE, "", about, ledger_keys)
             )
         connection = ledger_store.connect(file, wait)
         try:
-            log = Log(connection, file, held, None if head is None else Path(head))
-            ledger = cls(file, log, held)
+            log = Log(connection, file, ledger_keys, None if head is None else Path(head))
+            ledger = cls(file, log, ledger_keys)
             # The key first: what is signed by another one says nothing of where the head is kept.
             log.check_key()
             if new:

@@ -277,9 +277,9 @@ class ReleaseLedger(Ledger):
         Those are left out of which nothing is kept that could be compared.
         """
         return [
-            each
-            for each in self.remembered()
-            if each.kept_in and any(self.may_share(to, other) for other in each.to)
+            release
+            for release in self.remembered()
+            if release.kept_in and any(self.may_share(to, other) for other in release.to)
         ]
 
     def _beside(self, to: str) -> dict[int, Handed]:

@@ -132,7 +132,7 @@ def chance_agreement(
         size = sizes.fetchnumpy()["n"].astype(np.float64)
         # Pairs across groups of sizes n_i: (n² − Σ n_i²) / 2.
         home = tuple(home["output_column_name"] for home in homes)
-        found = ChanceAgreement((size.sum() ** 2 - np.sum(size**2)) / 2, home=home)
+        agreement = ChanceAgreement((size.sum() ** 2 - np.sum(size**2)) / 2, home=home)
         for each in compared:
             name = each["output_column_name"]
             column = quoted(name)
@@ -146,15 +146,15 @@ def chance_agreement(
             there = count > 0
             # Each record counts those with its value outside its own group, so that each pair
             # counts twice.
-            found.equal[name] = float(np.sum(count - got["besides"])) / 2
+            agreement.equal[name] = float(np.sum(count - got["besides"])) / 2
             pairs = np.sum(got["valued"][there] - got["not_compared"][there])
             # At least 1, as it is divided by where a column is empty.
-            found.compared[name] = max(float(pairs) / 2, 1.0)
+            agreement.compared[name] = max(float(pairs) / 2, 1.0)
             if any("tf_adjustment_column" in level for level in each["comparison_levels"]):
-                found.count[name] = count
+                agreement.count[name] = count
         # One column of the home alone has no other to go together with.
         names = list(home) if len(home) > 1 else []
-        given = found.rarest(n for n, k in kinds.items() if k is ColumnKind.GIVEN_NAME)[:1]
+        given = agreement.rarest(n for n, k in kinds.items() if k is ColumnKind.GIVEN_NAME)[:1]
         surname = [name for name, kind in kinds.items() if kind is ColumnKind.SURNAME][:1]
         records = f"SELECT *, {own} AS own_number FROM ({union})"
         drawn = _drawn(connection, records, names + given) if names + given else {}
@@ -169,15 +169,17 @@ def chance_agreement(
             # Pairs of one given name and nearly one date are mostly one person's, which is no
             # chance.
             apart = np.all([date <= WITHIN_A_YEAR for date in dates], axis=0)
-            found.named.update({n: each[apart] for n, each in level.items()})
+            agreement.named.update({n: each[apart] for n, each in level.items()})
         emails = [e for e in compared if kinds[e["output_column_name"]] is ColumnKind.EMAIL]
         if given and surname and emails:
-            found.renamed.update(_renamed(connection, records, emails, surname + given, drawn[""]))
+            agreement.renamed.update(
+                _renamed(connection, records, emails, surname + given, drawn[""])
+            )
         if names:
-            found.drawn.update({name: each.shape[1] for name, each in drawn.items()})
+            agreement.drawn.update({name: each.shape[1] for name, each in drawn.items()})
             every = np.concatenate(list(drawn.values()), axis=1)
-            found.sampled.update(_levels(connection, records, homes, every))
-    return found
+            agreement.sampled.update(_levels(connection, records, homes, every))
+    return agreement
 
 
 def _house_numbers(

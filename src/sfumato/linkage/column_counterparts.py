@@ -352,16 +352,16 @@ def date_parts(
             fits = low >= 1 and least <= high <= most and several > most / 2
             if fits and (named(said[place], word) or _are_even(known, most)):
                 places.append(place)
-    found: list[tuple[int, int, int]] = []
+    parts: list[tuple[int, int, int]] = []
     taken: set[int] = set()
     triples = [(y, m, d) for y in years for m in months for d in days]
     # Parts of one date stand side by side.
     triples.sort(key=lambda each: max(each) - min(each))
     for triple in triples:
         if not taken & set(triple) and _are_dates(*(whole[place] for place in triple)):
-            found.append(triple)
+            parts.append(triple)
             taken |= set(triple)
-    return found
+    return parts
 
 
 def _are_dates(year: Floats, month: Floats, day: Floats) -> bool:

@@ -364,10 +364,10 @@ def missing_words(column: pa.ChunkedArray) -> tuple[str, ...]:
 
 def without_missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column with nothing where its texts mean that."""
-    found = missing_words(column)
-    if not found:
+    words = missing_words(column)
+    if not words:
         return column
-    marks = pc.is_in(pc.utf8_trim_whitespace(column), value_set=pa.array(found, column.type))
+    marks = pc.is_in(pc.utf8_trim_whitespace(column), value_set=pa.array(words, column.type))
     return pc.if_else(marks, pa.scalar(None, column.type), column)
 
 

@@ -186,9 +186,9 @@ def _add_table(
 
 def _join_names(columns: list[Column], places: tuple[int, int]) -> int:
     """Put one column in the place of two that hold the names of a full one; gives its place."""
-    whole = _joined_name([columns[place] for place in places])
+    column = _joined_name([columns[place] for place in places])
     first, last = sorted(places)
-    columns[first] = whole
+    columns[first] = column
     del columns[last]
     return first
 

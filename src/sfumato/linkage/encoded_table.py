@@ -528,16 +528,16 @@ def _standardised(
         closing(connect(opened.workspace.path)) as connection,
     ):
         _check_there(opened.identifying[0], spec, name)
-        made = make_tables(connection, opened)
+        tables = make_tables(connection, opened)
         columns = ", ".join(
             _encoded_sql(name, column.kind) for name, column in spec.columns.items()
         )
         with quiet("read the standardised records"):
             found = connection.execute(
-                f"SELECT {columns} FROM {made.tables[0]} ORDER BY {UNIQUE_ID}"
+                f"SELECT {columns} FROM {tables.tables[0]} ORDER BY {UNIQUE_ID}"
             ).to_arrow_table()
         ids = opened.records.ids[0].cast(pa.string())
-    return found.rename_columns(list(spec.columns)).append_column(_ID, ids), made.impossible
+    return found.rename_columns(list(spec.columns)).append_column(_ID, ids), tables.impossible
 
 
 def _encoded_sql(name: str, kind: link_spec.ColumnKind) -> str:

@@ -211,18 +211,18 @@ def link(
     earlier = None if comparing.previous is None else read_earlier(comparing.previous)
     if earlier is not None:
         earlier.check_key(linked.pseudonym_key)
-    asked = asked_specification(named, spec, schema, earlier, comparing, progress)
-    wanted = kept_columns(asked.spec, schema, linked.quasi_identifiers)
-    with open_sources(named, asked.spec, schema=schema, progress=progress) as opened:
-        analytic = read_analytic(opened, wanted)
+    suggestion = asked_specification(named, spec, schema, earlier, comparing, progress)
+    columns = kept_columns(suggestion.spec, schema, linked.quasi_identifiers)
+    with open_sources(named, suggestion.spec, schema=schema, progress=progress) as opened:
+        analytic = read_analytic(opened, columns)
         if attached:
-            analytic = attach(analytic, opened.records, attached, asked.spec, schema)
+            analytic = attach(analytic, opened.records, attached, suggestion.spec, schema)
         analytic, declared = declare(analytic, schema)
         known = _model(comparing.model, earlier)
         pairs, fitted = fit_and_score(opened, model=known, engine=engine, progress=progress)
         answers = _answers(people.decisions, pairs, opened.records, earlier)
         settled = settle(
-            opened.records, pairs, asked.spec, answers,
+            opened.records, pairs, suggestion.spec, answers,
             lost=fitted.lost, hidden=fitted.hidden, inferred=fitted.by_relations, once=fitted.once,
         )  # fmt: skip
         progress("persons", 0.5)
@@ -248,22 +248,22 @@ def link(
     progress("persons", 1.0)
     return Links(
         records=opened.records, pairs=pairs, settled=settled, person_ids=ids, analytic=analytic,
-        linked_schema=declared, review=review, identifying=identifying, spec=asked.spec,
-        suggested=bool(asked.notes), notes=asked.notes, model=fitted, decisions=answers,
+        linked_schema=declared, review=review, identifying=identifying, spec=suggestion.spec,
+        suggested=bool(suggestion.notes), notes=suggestion.notes, model=fitted, decisions=answers,
         checks=checks, manifest=manifest, secret=secret,
     )  # fmt: skip
 
 
 def _sources(tables: Mapping[str, object], opened: Opened) -> dict[str, dict[str, object]]:
     """Number of records and hash of each source, and what the recipe did to it."""
-    found: dict[str, dict[str, object]] = {}
+    sources: dict[str, dict[str, object]] = {}
     for name, ids, steps in zip(
         opened.records.sources, opened.records.ids, opened.steps, strict=True
     ):
-        found[name] = {"records": len(ids), "sha256": data_sha256(tables[name])}
+        sources[name] = {"records": len(ids), "sha256": data_sha256(tables[name])}
         if steps:
-            found[name]["recipe"] = [step.to_json() for step in steps]
-    return found
+            sources[name]["recipe"] = [step.to_json() for step in steps]
+    return sources
 
 
 def rules_of(spec: LinkSpec, model: Model) -> list[str]:
@@ -322,14 +322,14 @@ def _answers(
     earlier: Earlier | None,
 ) -> Decisions | None:
     """Answers given now and before, by the records' numbers."""
-    given = decisions
-    if isinstance(given, (str, os.PathLike)):
+    answers = decisions
+    if isinstance(answers, (str, os.PathLike)):
         # Answers name pairs by their ids, which are those of the linkage that people looked at.
-        given = read_decisions(Path(given), pairs if earlier is None else earlier.pairs)
+        answers = read_decisions(Path(answers), pairs if earlier is None else earlier.pairs)
     if earlier is None:
-        return given
+        return answers
     number = earlier.numbers_in(records)
-    parts = [renumbered(each, number) for each in (earlier.answers, given) if each is not None]
+    parts = [renumbered(each, number) for each in (earlier.answers, answers) if each is not None]
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else together(parts[0], parts[1])

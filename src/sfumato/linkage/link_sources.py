@@ -468,7 +468,9 @@ def open_sources(
     counted = [reading.source.counted for reading in readings]
     return Opened(
         spec=spec,
-        records=Records(tuple(tables), tuple(pa.concat_arrays(each.ids) for each in readings)),
+        records=Records(
+            tuple(tables), tuple(pa.concat_arrays(reading.ids) for reading in readings)
+        ),
         identifying=tuple(_path(workspace.path, "identifying", n) for n in numbers),
         analytic=tuple(_path(workspace.path, "analytic", n) for n in numbers),
         columns=columns,

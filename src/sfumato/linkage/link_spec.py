@@ -618,7 +618,7 @@ def rules_in(settings: dict[str, Any]) -> list[str]:
 
 def columns_by_comparison(settings: dict[str, Any]) -> dict[str, frozenset[str]]:
     """The columns that each comparison uses, by its name or, without one, its number."""
-    found = {}
+    columns = {}
     try:
         for number, comparison in enumerate(settings["comparisons"]):
             used: set[str] = set()
@@ -628,12 +628,12 @@ def columns_by_comparison(settings: dict[str, Any]) -> dict[str, frozenset[str]]
                     used |= columns_in(level["sql_condition"], sided=True)
                 if level.get("tf_adjustment_column"):
                     used.add(level["tf_adjustment_column"].strip('"'))
-            found[comparison.get("output_column_name") or str(number)] = frozenset(used)
+            columns[comparison.get("output_column_name") or str(number)] = frozenset(used)
     except (AttributeError, KeyError, TypeError):
         raise InputError(
             "Splink settings", "must have comparisons with comparison_levels and sql_condition"
         ) from None
-    return found
+    return columns
 
 
 def columns_in(sql: str, *, sided: bool) -> set[str]:

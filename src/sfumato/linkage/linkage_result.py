@@ -505,7 +505,7 @@ class Links(Found):
             found["checks"] = {
                 "drawn": checked.drawn,
                 "answered": checked.answered,
-                **{each.name: each.to_json() for each in checked.quality or ()},
+                **{measure.name: measure.to_json() for measure in checked.quality or ()},
             }
         if self.reviewed is not None:
             found["review"] = self.reviewed.to_json()

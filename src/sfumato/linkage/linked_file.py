@@ -125,7 +125,7 @@ def kept_columns(
             if (_looks_like_one(name, kind) if wanted is None else key in wanted)
         }
     direct = set() if schema is None else {sql_name(name) for name in schema.direct_identifiers}
-    kept = {}
+    columns = {}
     for each in asked:
         if sql_name(each) not in own:
             raise InputError(
@@ -140,8 +140,8 @@ def kept_columns(
                 "must not name or reach a person",
                 found="a direct identifier" if kind in QUASI else f"of kind {kind.value}",
             )
-        kept[name] = kind
-    return kept
+        columns[name] = kind
+    return columns
 
 
 def _compared(spec: LinkSpec) -> dict[str, tuple[str, ColumnKind]]:
@@ -322,15 +322,15 @@ def _keyed(
     source, ids = named_records(records, first[persons >= start])
     texts = list(zip(source.to_pylist(), ids.to_pylist(), strict=True))
     # With the source: two sources may number different records alike.
-    made = keyed_pseudonyms([f"{one}\0{other}" for one, other in texts], key)
+    pseudonyms = keyed_pseudonyms([f"{one}\0{other}" for one, other in texts], key)
     used = set(taken)
     for place, (one, other) in enumerate(texts):
         again = 0
-        while made[place] in used:
+        while pseudonyms[place] in used:
             again += 1
-            made[place] = keyed_pseudonyms([f"{one}\0{other}\0{again}"], key)[0]
-        used.add(made[place])
-    return made
+            pseudonyms[place] = keyed_pseudonyms([f"{one}\0{other}\0{again}"], key)[0]
+        used.add(pseudonyms[place])
+    return pseudonyms
 
 
 _KINDS = {ColumnKind.DATE: Kind.NUMERIC, ColumnKind.NUMBER: Kind.NUMERIC}
@@ -570,10 +570,12 @@ def _read(
     subject = f"the table attached to {name}"
     if spec.id is None:
         raise InputError(subject, "needs an id column in the specification", found="none")
-    found = link_sources.match_headers(source.names, [spec.id], spec.rename.get(name, {}), subject)
-    if spec.id not in found:
+    headers = link_sources.match_headers(
+        source.names, [spec.id], spec.rename.get(name, {}), subject
+    )
+    if spec.id not in headers:
         raise InputError(f"column '{spec.id}'", f"must be a column of {subject}")
-    (header,) = found[spec.id]
+    (header,) = headers[spec.id]
     # Identifying columns of attached tables are not even read.
     wanted = link_sources.separate(source.names, {}, header, schema).analytic
     table = pa.Table.from_batches(list(source.batches([header, *wanted])))

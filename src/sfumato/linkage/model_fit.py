@@ -411,18 +411,22 @@ class _Work:
         """Pairs scored by what their records share, as relatives, namesakes and persons do."""
         spec, records = self.opened.spec, self.opened.records
         equal = chance_agreement(self.connection, self.tables, spec)
-        told = fit_relations(candidates, self.settings, spec, records, equal, known=self.trained)
-        lost, matches = self._lost(told.pairs), float(told.pairs.score.sum())
+        relation_fit = fit_relations(
+            candidates, self.settings, spec, records, equal, known=self.trained
+        )
+        lost, matches = self._lost(relation_fit.pairs), float(relation_fit.pairs.score.sum())
         if not self.trained and matches < BELIEF:
             notes.append(_FEW_MATCHES)
         # λ = (Σ p + lost) / all pairs, as for weights; nine digits, so that threads do not show.
         prior = float(f"{(matches + lost) / self.comparisons:.9g}")
-        if told.within > max(_FEW_TWICE, _SHARE_TWICE * matches):
-            notes.append(_TWICE_WITHIN.format(told.within))
-        notes += [_DECLARED.format(name, pairs) for name, pairs in told.twice.items()]
+        if relation_fit.within > max(_FEW_TWICE, _SHARE_TWICE * matches):
+            notes.append(_TWICE_WITHIN.format(relation_fit.within))
+        notes += [_DECLARED.format(name, pairs) for name, pairs in relation_fit.twice.items()]
         # What a false declaration keeps apart is missed, too.
-        hidden = told.within + sum(told.twice.values())
-        return _Scored(told.pairs, prior, lost + hidden, told.levels, told.once, hidden)
+        hidden = relation_fit.within + sum(relation_fit.twice.values())
+        return _Scored(
+            relation_fit.pairs, prior, lost + hidden, relation_fit.levels, relation_fit.once, hidden
+        )
 
     def _by_weights(self, linker: Any) -> _Scored:
         """Pairs scored by Splink's match weights, the prior as they say it."""
@@ -437,8 +441,8 @@ class _Work:
         """Refuse a model that compares columns which are not there."""
         used = set().union(*columns_by_comparison(self.settings).values())
         with quiet("look at the records"):
-            there = set(self.connection.table(self.tables[0]).columns)
-        missing = sorted(used - there)
+            columns = set(self.connection.table(self.tables[0]).columns)
+        missing = sorted(used - columns)
         if missing:
             raise InputError(
                 "the model",

@@ -123,12 +123,12 @@ class CandidatePairs:
                 f"(a >= {low} AND b < {high})"
                 for low, high in pairwise(self._records.starts)
             )
-            found = self._database.columns(
+            columns = self._database.columns(
                 "SELECT rule, count(*) AS pairs FROM candidate_pairs "
                 + (f"WHERE NOT ({same}) " if mode is Mode.LINK_ONLY else "")
                 + "GROUP BY rule"
             )
-        number_of = dict(zip(found["rule"].tolist(), found["pairs"].tolist(), strict=True))
+        number_of = dict(zip(columns["rule"].tolist(), columns["pairs"].tolist(), strict=True))
         return [number_of.get(i, 0) for i in range(len(rules))]
 
     def compare(self, settings: dict[str, Any], count: Mapping[str, Floats]) -> Patterns:

@@ -288,15 +288,15 @@ def find_contradictions(verdicts: Verdicts, records: int, limited: Ints) -> list
     # Only the joined groups that have a contradiction are searched.
     wanted = {int(group[case[0]]) for case in cases}
     neighbours = _neighbours(verdicts, same[np.isin(group[left], list(wanted))])
-    found = []
+    contradictions = []
     for start, own in groupby(cases, key=lambda case: case[0]):
         of_start = list(own)
         chains = _chains(neighbours, start, {end for _, end, _ in of_start})
-        found += [
+        contradictions += [
             Contradiction(start, end, None if verdict < 0 else verdict, chains[end])
             for _, end, verdict in of_start
         ]
-    return found
+    return contradictions
 
 
 def _decided(verdicts: Verdicts, group: Ints) -> Iterator[tuple[int, int, int]]:

@@ -163,10 +163,10 @@ def infer_persons(
     Inferred
         By records.
     """
-    held = _bits(limited)
+    bits = _bits(limited)
     weight = np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))
     # Two records of a source that holds each person once share a bit, and can be no match.
-    fits = (held[left] & held[right]) == 0
+    fits = (bits[left] & bits[right]) == 0
     near = _near(left, right, np.where(fits, weight, -np.inf), len(limited))
     doubt, wrong = _doubts(levels or {}, len(score), seed)
     far = ~near & fits
@@ -174,7 +174,7 @@ def infer_persons(
     beyond = _beyond(doubt, wrong, np.where(far, score, 0.0), source[left] == source[right], lost)
     records = np.arange(len(limited))
     size = np.ones(len(limited), dtype=np.int64)
-    graph = _Graph(left[near], right[near], size, held, records, None)
+    graph = _Graph(left[near], right[near], size, bits, records, None)
     shifted, wrong = _shifted(graph, weight[near], seed), wrong[near]
     odds = [shifted + each[wrong] for each in doubt]
     draws = np.concatenate(
@@ -197,7 +197,7 @@ def infer_persons(
     one, two, share = _together(draws, size)
     # Rare pairs cannot win, and leaving them out keeps the graph small; a lower cut needs them.
     likely = share > min(_UNLIKELY, cut)
-    best = Graph(one[likely], two[likely], size, held, records)
+    best = Graph(one[likely], two[likely], size, bits, records)
     # What joining two records saves is P − cut; pairs left out count −cut each.
     label = best.partitions((share - cut)[likely], apart=-cut)[0]
     # The draws of a variant share its doubt, and stand one behind the other.
@@ -362,9 +362,9 @@ def _bits(limited: Ints) -> Words:
             f"must name at most {MOST_LIMITED} sources",
             found=f"{len(sources)}",
         )
-    held = np.zeros(len(limited), dtype=np.uint64)
-    held[limited >= 0] = np.uint64(1) << place.astype(np.uint64)
-    return held
+    bits = np.zeros(len(limited), dtype=np.uint64)
+    bits[limited >= 0] = np.uint64(1) << place.astype(np.uint64)
+    return bits
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,7 +164,7 @@ def _bridges(left: Ints, right: Ints) -> list[tuple[int, int]]:
     seen: dict[int, int] = {}
     low: dict[int, int] = {}
     below: dict[int, int] = {}
-    found = []
+    bridges = []
     for root, of_root in beside.items():
         if root in seen:
             continue
@@ -189,8 +189,8 @@ def _bridges(left: Ints, right: Ints) -> list[tuple[int, int]]:
                     low[above] = min(low[above], low[node])
                     below[above] += below[node]
                     if low[node] > seen[above]:
-                        found.append((came, below[node]))
-    return found
+                        bridges.append((came, below[node]))
+    return bridges
 
 
 def shown_values(earlier: Earlier, inspection: Inspection) -> pa.Table | None:

@@ -121,10 +121,10 @@ class Reviewed:
             *clerks,
             f"Intervals         {said} (± {100 * self.half_width:g} %)",
             *(
-                f"By review         {each.name} {100 * each.value:.2f} % "
-                f"({100 * (each.low or 0.0):.2f} % to {100 * (each.high or 0.0):.2f} %) of the "
-                "people"
-                for each in self.quality
+                f"By review         {measure.name} {100 * measure.value:.2f} % "
+                f"({100 * (measure.low or 0.0):.2f} % to {100 * (measure.high or 0.0):.2f} %) "
+                "of the people"
+                for measure in self.quality
             ),
         ]
 

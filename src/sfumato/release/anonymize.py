@@ -556,10 +556,10 @@ def check_table(
         household_of(table)
     told = [each for each in promises if isinstance(each, KnownEvents)]
     if told and isinstance(table, Table):
-        known = with_events(table, options.known_columns)
+        events = with_events(table, options.known_columns)
         if options.coarsen_counts is release_options.Coarsening.SPLIT:
-            _check_divided(known, told)
-        check_event_leaks(known, options.withhold)
+            _check_divided(events, told)
+        check_event_leaks(events, options.withhold)
     # For its refusal of values that are no numbers, before any work.
     ranks_of(table, promise.ordered_attributes(promises, table.schema.sensitive))
 
@@ -638,31 +638,37 @@ def check_constraints(
             found="two of which each asks for more in one way, and for less in another",
             advice="give one that asks for as much as both of them",
         )
-    for each in constraints:
-        of = f"the class {each.__name__}" if isinstance(each, type) else type(each).__name__
-        if isinstance(each, type) or not (isinstance(each, promise.Budget) or hasattr(each, "met")):
+    for constraint in constraints:
+        of = (
+            f"the class {constraint.__name__}"
+            if isinstance(constraint, type)
+            else type(constraint).__name__
+        )
+        if isinstance(constraint, type) or not (
+            isinstance(constraint, promise.Budget) or hasattr(constraint, "met")
+        ):
             raise InputError(
                 "each promise",
                 "must follow the protocol of promises",
                 found=of,
                 accepted="GBalance, HAffiliation, KAnonymity, PidKAnonymity, LDiversity, ...",
             )
-        if isinstance(each, promise.AboutAttribute):
-            _check_attribute(schema, each)
-        if isinstance(each, KnownEvents) and not (schema.events or known):
+        if isinstance(constraint, promise.AboutAttribute):
+            _check_attribute(schema, constraint)
+        if isinstance(constraint, KnownEvents) and not (schema.events or known):
             raise InputError(
                 "promise known_events",
                 "needs columns that say what happened",
                 found="none in the schema",
                 advice="name them under [events]",
             )
-        if isinstance(each, KnownEvents) and each.k and each.m > 2:
+        if isinstance(constraint, KnownEvents) and constraint.k and constraint.m > 2:
             dated = any(event.kind is EventKind.DATE for event in schema.events.values())
             if dated:  # which sets of three dates k persons share is not counted
                 raise InputError(
                     "promise known_events",
                     "promises k for at most two events where dates are events",
-                    found=str(each.m),
+                    found=str(constraint.m),
                     accepted="m = 1 or 2 with k, or a risk",
                 )
 

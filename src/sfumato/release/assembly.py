@@ -458,7 +458,7 @@ def _utility(table: Table, finished: _Generalised, manifest: Manifest) -> Utilit
     draft, options, events = finished.draft, manifest.options, finished.protection
     kept = np.zeros(table.records, dtype=bool)
     kept[draft.rows] = True
-    found = measure_utility(
+    utility = measure_utility(
         table,
         kept,
         draft.class_of,
@@ -487,7 +487,7 @@ def _utility(table: Table, finished: _Generalised, manifest: Manifest) -> Utilit
             cells,
             own.part_of,
         )
-    return replace(found, counts=finished.count_loss, histories=left)
+    return replace(utility, counts=finished.count_loss, histories=left)
 
 
 def _single_members(finished: _Generalised, *, everybody: bool) -> tuple[str, ...]:
@@ -701,7 +701,7 @@ def _divided(
 
 def _least_records(promises: Sequence[Constraint | Budget]) -> int:
     """Records that every class has at least, 0 where no promise says so."""
-    stated = [each.thresholds() for each in promises if isinstance(each, Counted)]
+    stated = [promise.thresholds() for promise in promises if isinstance(promise, Counted)]
     return max((max(each.records, each.persons) for each in stated), default=0)
 
 

@@ -252,7 +252,9 @@ def _broken_promises(
         ranks=ranks_of(table, ordered_attributes(constraints, table.schema.sensitive)),
     )
     verdicts = [constraint.met(summary) for constraint in constraints]
-    failing = [each for each, met in zip(constraints, verdicts, strict=True) if not met.all()]
+    failing = [
+        constraint for constraint, met in zip(constraints, verdicts, strict=True) if not met.all()
+    ]
     return failing, ~np.logical_and.reduce([*verdicts, np.ones(classes, dtype=bool)])
 
 

@@ -141,14 +141,14 @@ class _Told:
             level = self._levels[own]
             return f"recoded: level {level.level} of {level.height} of its hierarchy"
         kind = quasi.kind or Kind.CATEGORICAL
-        shown = cell_words(
+        words = cell_words(
             self._options.values,
             kind,
             "",
             has_hierarchy=quasi.hierarchy is not None,
             ends=self._options.ends,
         )
-        return f"generalised: each record shows {shown}"
+        return f"generalised: each record shows {words}"
 
 
 def cell_words(
@@ -166,12 +166,12 @@ def cell_words(
         return Phrase("the lowest label of the hierarchy that covers its class")
     if form == Form.MEAN and kind is Kind.NUMERIC:
         return Phrase("the mean of its class")
-    shown = _SPREAD[kind]
+    words = _SPREAD[kind]
     if ends == Ends.SNAPPED and not categorical:
-        shown = Phrase("{shown}, between points of a grid", shown=shown)
+        words = Phrase("{shown}, between points of a grid", shown=words)
     if form == Form.BOUNDS and not categorical:
-        shown = Phrase("{shown}{columns}", shown=shown, columns=columns)
-    return shown
+        words = Phrase("{shown}{columns}", shown=words, columns=columns)
+    return words
 
 
 def _type(kind: pa.DataType | None) -> str:

@@ -57,12 +57,12 @@ class Plan:
 
     def beyond(self, other: Plan) -> str:
         """What it asks for that another one does not, as in a project file, and what no more."""
-        own, theirs = self._keys, other._keys
+        keys, theirs = self._keys, other._keys
         # Less may be left out than is allowed: a plan takes none of it back.
         if self.options.suppress < other.options.suppress:
-            own["suppress"] = theirs["suppress"]
-        new = [f"{key} = {_toml(value)}" for key, value in own.items() if theirs.get(key) != value]
-        dropped = [key for key in theirs if key not in own]
+            keys["suppress"] = theirs["suppress"]
+        new = [f"{key} = {_toml(value)}" for key, value in keys.items() if theirs.get(key) != value]
+        dropped = [key for key in theirs if key not in keys]
         return ", ".join(new) + (f"; without {', '.join(dropped)}" if dropped else "")
 
     @property
@@ -209,9 +209,9 @@ def protected(
     Where nobody has several records one value is known.
     """
     found, person = _down(limits.found * scale), _down(limits.person * scale)
-    known = KnownEvents(2 if several else 1, found, p95=person)
+    known_events = KnownEvents(2 if several else 1, found, p95=person)
     released = tuple(column for column in columns if column not in plan.options.withhold)
-    return plan.promising(known, known_columns=released)
+    return plan.promising(known_events, known_columns=released)
 
 
 def _known(plan: Plan, table: Table) -> tuple[str, ...]:

@@ -537,8 +537,8 @@ def class_summary(
     records: Ints, persons: Ints, squares: Ints, population: Ints | None = None
 ) -> ClassSummary:
     """What is known of classes without looking at their persons."""
-    known = ClassSummary(records, persons, squares, np.zeros_like(records))
-    return known if population is None else replace(known, population=population.ravel())
+    summary = ClassSummary(records, persons, squares, np.zeros_like(records))
+    return summary if population is None else replace(summary, population=population.ravel())
 
 
 def node_summary(nodes: Nodes) -> ClassSummary:

@@ -406,11 +406,11 @@ def _said_again(out: _Out, name: str, own: TableSchema, column: str) -> dict[str
     if date is not None:
         # No date is released at which it could be said.
         return {column: pa.array([ANYTHING] * len(rows), pa.string())}
-    shown = shown_names(stacked_tables.stacked_name(out.stack.tables.persons, base))
-    found = [each for each in shown if each in out.content.column_names]
+    names = shown_names(stacked_tables.stacked_name(out.stack.tables.persons, base))
+    found = [name for name in names if name in out.content.column_names]
     ends = ["", "_low", "_high"]
     return {
-        f"{column}{ends[shown.index(each)]}": out.content.column(each).take(from_numpy(rows))
+        f"{column}{ends[names.index(each)]}": out.content.column(each).take(from_numpy(rows))
         for each in found
     }
 

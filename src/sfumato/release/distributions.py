@@ -775,7 +775,7 @@ def _counted_in_parts(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Counts of queries on one or two columns, and their estimates, some queries at a time."""
     true = _contingency(
-        [each.places for each in group], [len(each.present) for each in group], weight
+        [attribute.places for attribute in group], [len(each.present) for each in group], weight
     )
     released = _contingency(
         [each.cells.of_class for each in group],

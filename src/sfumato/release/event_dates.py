@@ -206,7 +206,7 @@ def dates_by(
 ) -> Dates:
     """Write dates by a scheme, each person's moved by an offset of so many days either way."""
     day, period, dated = days_of(column), scheme.period, column.codes != MISSING
-    first, known = int(day.min()), column.event.days
+    first, days = int(day.min()), column.event.days
     offset, most = np.zeros(len(day), dtype=np.int64), 0
     if scheme.dating is Dating.SHIFTED:
         most = max(int(day.max()) - first, LEAST_RANGE)
@@ -222,7 +222,7 @@ def dates_by(
     if scheme.dating is Dating.ORDER:
         shown[dated] = _places(person[dated], day[dated])
     shown[~dated] = 0
-    return Dates(column, scheme, known, dated, day, shown, offset, most)
+    return Dates(column, scheme, days, dated, day, shown, offset, most)
 
 
 def _places(person: Codes, day: Ints) -> Ints:
@@ -233,9 +233,9 @@ def _places(person: Codes, day: Ints) -> Ints:
     place = np.cumsum(new)
     starts = np.flatnonzero(np.diff(person[order], prepend=-1) != 0)
     before = np.repeat(place[starts] - 1, np.diff(np.append(starts, len(day))))
-    found = np.empty(len(day), dtype=np.int64)
-    found[order] = place - before
-    return found
+    places = np.empty(len(day), dtype=np.int64)
+    places[order] = place - before
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +266,7 @@ class DatedEvents:
 
         The labels written of two classes' slots differ.
         """
-        found = dated_units(
+        units = dated_units(
             self.shown,
             label[self.row_slot],
             sets.astype(np.int64),
@@ -275,7 +275,7 @@ class DatedEvents:
             spread=self.dates.spread,
             undated=self.undated,
         )
-        return found.astype(np.int64)
+        return units.astype(np.int64)
 
 
 def dated_events(

@@ -144,18 +144,18 @@ def protect(
         if scheme.loss / (len(columns) + 1) >= (below if best is None else min(below, best.lost)):
             break
         dates = event_dates.dates_by(first, scheme, table.person, offset_of)
-        found = _protect(seen, columns, promise, weights, dates, pricing)
-        if found is not None:
-            lost = (len(columns) * found.lost + scheme.loss) / (len(columns) + 1)
-            cells, shown = dict(found.cells), dates.cells()
+        protection = _protect(seen, columns, promise, weights, dates, pricing)
+        if protection is not None:
+            lost = (len(columns) * protection.lost + scheme.loss) / (len(columns) + 1)
+            cells, shown = dict(protection.cells), dates.cells()
             if shown is not None:
                 cells[first.name] = shown
-            done = {name: of for name, of in found.done.items() if name}
+            done = {name: of for name, of in protection.done.items() if name}
             done[first.name] = {scheme.words: 1.0}
             for other in others:
                 done[other.name] = _as_intervals(done[other.name], first, other)
             if best is None or lost < best.lost:
-                best = replace(found, cells=cells, done=done, lost=lost, dates=dates)
+                best = replace(protection, cells=cells, done=done, lost=lost, dates=dates)
     return best
 
 
@@ -444,7 +444,7 @@ def chances(
     more that are drawn, both are taken higher (`histories.MARGIN`).
     """
     draft = seen.draft
-    held = known_events.holding(
+    holding = known_events.holding(
         events, draft.table.person, draft.class_of, draft.classes, shown, counts=seen.counts
     )
     assert shown.labels is not None
@@ -452,13 +452,13 @@ def chances(
     if draft.table.parents:
         ties = Ties(draft.table, draft.class_of, draft.classes, shown.labels, events.codes)
     for m in range(promise.m, 0, -1):
-        persons, sets, weight = known_sets(held.known_starts, m)
+        persons, sets, weight = known_sets(holding.known_starts, m)
         answers = known_events.with_ties(
-            count_holders(held, persons, sets), held, persons, sets, ties
+            count_holders(holding, persons, sets), holding, persons, sets, ties
         )
-        number = np.diff(held.known_starts)
-        told = _SetShares(persons, weight, answers.found, answers.learned, number)
-        yield _reached(told, promise, m)
+        number = np.diff(holding.known_starts)
+        set_shares = _SetShares(persons, weight, answers.found, answers.learned, number)
+        yield _reached(set_shares, promise, m)
 
 
 def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:

@@ -502,18 +502,18 @@ def recode(
     progress("partition", 0.0)
     columns = [recodings(column) for column in table.quasi_identifiers]
     checker = Checker(table, columns, constraints, budgets, most_suppressed)
-    found = search_lattice(
+    best_node = search_lattice(
         checker.losses(),
         checker.added_loss,
         monotone=checker.monotone,
         most_checked=max(LEAST_CHECKED, MOST_WORK // table.records),
     )
-    rows = checker.remaining(found.node)
+    rows = checker.remaining(best_node.node)
     assert rows is not None
-    class_of, classes = checker.classes(found.node, rows)
+    class_of, classes = checker.classes(best_node.node, rows)
     progress("partition", 1.0)
     split = count_split(table.person[rows], class_of, classes)
-    return Recoded(rows, class_of, classes, _levels(found, columns, split))
+    return Recoded(rows, class_of, classes, _levels(best_node, columns, split))
 
 
 def shown_at(table: Table, levels: Levels) -> Table:

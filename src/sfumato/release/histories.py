@@ -340,11 +340,11 @@ def gather(
 def _slot_losses(levels: Sequence[ColumnLevels], rungs: Sequence[_Rung], codes: Codes) -> Floats:
     """What is lost of each slot at each rung; of several tables by the columns that its has."""
     if not any(level.column.parts for level in levels):
-        return np.array([[each.loss for each in rungs]])
+        return np.array([[rung.loss for rung in rungs]])
     lost = np.array([[e.losses[at] for e, at in zip(levels, r.levels, strict=True)] for r in rungs])
     has = (codes != MISSING).astype(np.float64)
-    found: Floats = (has.T @ lost.T) / np.maximum(has.sum(axis=0), 1)[:, np.newaxis]
-    return found
+    losses: Floats = (has.T @ lost.T) / np.maximum(has.sum(axis=0), 1)[:, np.newaxis]
+    return losses
 
 
 def _places(times: Times | None, day: Ints, shows_date: Codes) -> Codes | None:
@@ -377,10 +377,10 @@ def _labels(
     """What can be told apart, and what is written, of each event at each rung."""
     known: list[Ints] = []
     shown: list[Ints] = []
-    for each, code in zip(levels, codes, strict=True):
+    for level, code in zip(levels, codes, strict=True):
         at = np.array([rung.levels[len(known)] for rung in rungs])
-        shown.append(each.labels[:, code].T[:, at])
-        known.append(each.told_labels[:, code].T[:, at])
+        shown.append(level.labels[:, code].T[:, at])
+        known.append(level.told_labels[:, code].T[:, at])
     beside = np.repeat(shows_date[:, np.newaxis], len(rungs), axis=1).astype(np.int64)
     return _numbered([*known, beside]), _numbered([*shown, beside])
 
@@ -471,8 +471,8 @@ class Solution:
 def group_pairs(one: npt.NDArray[Any], other: Codes) -> Ints:
     """One number from 0 on for each two numbers that occur."""
     # Both are below 2^31, so that one integer holds the pair, which is quicker to sort than rows.
-    found: Ints = np.unique(one.astype(np.int64) << 32 | other, return_inverse=True)[1]
-    return found
+    pairs: Ints = np.unique(one.astype(np.int64) << 32 | other, return_inverse=True)[1]
+    return pairs
 
 
 Holds = Callable[[Solution], bool]
@@ -860,14 +860,14 @@ def _all_shared(events: Events, label: Codes, group: int, k: int, m: int) -> boo
 
 def _parts_of(labels: Sequence[int], m: int) -> set[tuple[int, ...]]:
     """The multisets of at most m of some labels."""
-    found: set[tuple[int, ...]] = {()}
+    parts: set[tuple[int, ...]] = {()}
     for label, many in sorted(Counter(labels).items()):
-        found |= {
-            (*each, *[label] * more)
-            for each in found
-            for more in range(1, min(many, m - len(each)) + 1)
+        parts |= {
+            (*part, *[label] * more)
+            for part in parts
+            for more in range(1, min(many, m - len(part)) + 1)
         }
-    return found
+    return parts
 
 
 def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.Array]:

@@ -183,7 +183,7 @@ def history_utility(
             np.unique(each[rows], return_inverse=True)[1].astype(np.int32)
             for each in (person, pseudonym_of)
         )
-        exact, cells = exact[rows], {name: own.among(rows) for name, own in cells.items()}
+        exact, cells = exact[rows], {name: cell.among(rows) for name, cell in cells.items()}
         cells = {name: cell for name, cell in cells.items() if cell.place.any()}
     records = np.bincount(person).astype(np.float64)
     detail = np.bincount(person, exact) / records
@@ -208,7 +208,7 @@ def history_utility(
 
     together = within(sizes.astype(np.float64), np.ones(len(records)))
     paired = within(np.bincount(pseudonym_of, exact).astype(np.float64), detail)
-    found = HistoryUtility(
+    utility = HistoryUtility(
         done,
         {name: float(np.nanmean(own)) for name, own in by_column.items()},
         {
@@ -222,7 +222,7 @@ def history_utility(
         int((np.bincount(person[first]) > 1).sum()),
     )
     if dates is None or dates.scheme.dating is Dating.NOTHING:
-        return found
+        return utility
     dated = np.flatnonzero(dates.dated)
     order = dated[np.lexsort((dates.day[dated], pseudonym_of[dated]))]
     # Between two pseudonyms a reader sees no interval.
@@ -233,10 +233,10 @@ def history_utility(
     in_order = _by_person((after > 0)[before > 0], whose[before > 0])
     # Places in an order are no days, so that no interval can be compared.
     if dates.scheme.dating is Dating.ORDER:
-        return replace(found, in_order=in_order)
+        return replace(utility, in_order=in_order)
     off = np.abs(after - before)
     return replace(
-        found,
+        utility,
         intervals_exact=_by_person(off == 0, whose),
         intervals_near=_by_person(off <= WEEK, whose),
         in_order=in_order,

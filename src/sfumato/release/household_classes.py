@@ -189,12 +189,12 @@ def _by_size(table: Table, home: Codes) -> Iterator[Ints]:
 
 def _places(table: Table) -> list[CodedColumn]:
     """The quasi-identifiers with a code for each person: the lowest of the person's records."""
-    found = []
+    places = []
     for column in table.quasi_identifiers:
         lowest = np.full(table.persons, np.iinfo(np.int32).max, dtype=np.int32)
         np.minimum.at(lowest, table.person, column.codes)
-        found.append(replace(column, codes=lowest))
-    return found
+        places.append(replace(column, codes=lowest))
+    return places
 
 
 def _divided(
@@ -266,7 +266,7 @@ def _joined_until_kept(
         rows = np.flatnonzero(class_of[table.person] >= 0)
         part, classes = table.take(rows), stratum.groups * stratum.size
         summary = _summary(part, class_of[table.person[rows]], classes, constraints)
-        kept = np.logical_and.reduce([each.met(summary) for each in constraints])
+        kept = np.logical_and.reduce([constraint.met(summary) for constraint in constraints])
         failing = ~kept.reshape(stratum.groups, stratum.size).all(axis=1)
         if not failing.any():
             return stratum

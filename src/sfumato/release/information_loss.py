@@ -586,11 +586,11 @@ def moments(
 
 def change_of(chosen: Sequence[CodedColumn], before: Moments, after: Moments) -> CorrelationChange:
     """The correlations and how they changed."""
-    one, other = before.correlations(), after.correlations()
-    change = np.abs(other - one)[np.triu_indices(len(chosen), 1)]
+    correlations, other = before.correlations(), after.correlations()
+    change = np.abs(other - correlations)[np.triu_indices(len(chosen), 1)]
     return CorrelationChange(
-        tuple(each.name for each in chosen),
-        tuple(map(tuple, one.tolist())),
+        tuple(coded_column.name for coded_column in chosen),
+        tuple(map(tuple, correlations.tolist())),
         tuple(map(tuple, other.tolist())),
         float(change.mean()) if len(change) else 0.0,
         float(change.max()) if len(change) else 0.0,

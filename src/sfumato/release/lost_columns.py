@@ -214,9 +214,9 @@ def _tried(table: Table, constraints: Sequence[Constraint], options: Options) ->
     persons = [person_table(table)]
     if not table.quasi_identifiers or unmet(persons[0].whole(), constraints):
         return None
-    found = partition_of_persons(table, persons, constraints, options, whole=True)
-    class_of = found.class_of_person[table.person]
-    released, merged, classes = generalised(table, class_of, found.classes, options.form)
+    partition = partition_of_persons(table, persons, constraints, options, whole=True)
+    class_of = partition.class_of_person[table.person]
+    released, merged, classes = generalised(table, class_of, partition.classes, options.form)
     class_of = merged[class_of]
     sizes, hidden, penalties = np.bincount(class_of, minlength=classes), {}, []
     for column in table.quasi_identifiers:

@@ -258,10 +258,10 @@ def finish_subtree(
         Whether the node is a whole file, and not one part of a larger one.
     """
     owned = [person_table(table, ties, frequencies)]
-    found = partition_of_persons(table, owned, constraints, options, whole=whole)
-    class_of = found.class_of_person[table.person]
-    released, shown, _ = generalised(table, class_of, found.classes, options.form)
-    return Subtree(found.class_of_person, found.classes, released, shown)
+    partition = partition_of_persons(table, owned, constraints, options, whole=whole)
+    class_of = partition.class_of_person[table.person]
+    released, shown, _ = generalised(table, class_of, partition.classes, options.form)
+    return Subtree(partition.class_of_person, partition.classes, released, shown)
 
 
 def partition_of_persons(

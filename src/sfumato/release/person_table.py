@@ -143,9 +143,9 @@ class Values:
 
     def take(self, persons: Codes) -> Values:
         """The values of these persons, in this order."""
-        taken = class_counts.take_rows(self.offsets, self.values, self.counts, persons)
+        rows = class_counts.take_rows(self.offsets, self.values, self.counts, persons)
         told = None if self.told is None else self.told[persons]
-        return Values(*taken, self.size, self.file, self.rank, told)
+        return Values(*rows, self.size, self.file, self.rank, told)
 
     @property
     def holders(self) -> tuple[Ints, Codes, int]:

@@ -164,7 +164,7 @@ def _sides_with_traits(
 ) -> Bools:
     """Whether anybody of the file on either side has each trait; shape (traits, cuts, 2)."""
     assert persons.traits is not None
-    found = np.zeros((persons.traits.shape[1], len(candidates.node), 2), dtype=bool)
+    sides = np.zeros((persons.traits.shape[1], len(candidates.node), 2), dtype=bool)
     low, high = nodes.low[candidates.node], nodes.high[candidates.node]
     ordered = axis < len(persons.ordered)
     for trait, having_trait in enumerate(persons.traits.T):
@@ -175,8 +175,8 @@ def _sides_with_traits(
             left = before[low + candidates.left] - before[low]
         else:
             left = whole - _members_having(axis, persons, order, nodes, candidates, having_trait)
-        found[trait] = np.column_stack([left > 0, whole > left])
-    return found
+        sides[trait] = np.column_stack([left > 0, whole > left])
+    return sides
 
 
 def _members_having(

@@ -295,12 +295,12 @@ def persons_of(table: Table, population: Population) -> PersonTable:
     """
     register = population.register or population.drawn
     assert register is not None
-    own, other = _traits(table, table), _traits(register, table)
+    traits, other = _traits(table, table), _traits(register, table)
     # Only the file's persons are put in order. Those of the register are found by their positions.
     ties = np.append(person_ties(table), np.zeros(register.persons, dtype=np.int64))
     # In one table, so that positions (ranks of means, of categories) are of one scale.
     both = person_table(_stacked(table, register), ties)
-    known = own.any(axis=0)
+    known = traits.any(axis=0)
     # Whoever has a trait that nobody of the file has looks like none of its classes.
     kept = np.flatnonzero(~other[:, ~known].any(axis=1))
     patterns, pattern = _patterns(other[kept][:, known])
@@ -319,7 +319,7 @@ def persons_of(table: Table, population: Population) -> PersonTable:
     del both
     persons = take_persons(owned, np.arange(table.persons, dtype=np.int32))
     whole = population.register is None
-    return replace(_strict(persons), register=members, traits=own[:, known], whole_cells=whole)
+    return replace(_strict(persons), register=members, traits=traits[:, known], whole_cells=whole)
 
 
 def _strict(persons: PersonTable) -> PersonTable:
@@ -354,9 +354,9 @@ def _traits(table: Table, file: Table) -> Bools:
     looks like nobody of the file. Shape (persons, traits).
     """
     traits = []
-    for column, own in zip(table.quasi_identifiers, file.quasi_identifiers, strict=True):
+    for column, identifier in zip(table.quasi_identifiers, file.quasi_identifiers, strict=True):
         missing = column.codes == MISSING
-        if own.has_missing:
+        if identifier.has_missing:
             traits.append(_persons_with(table.person[~missing], table.persons))
         traits.append(_persons_with(table.person[missing], table.persons))
     return np.column_stack(traits)

@@ -466,7 +466,9 @@ class _Search:
         rows, owner = self._rows_of(persons[chosen[some]])
         sensitive = {column.name: column.codes[rows] for column in self.table.sensitive}
         summary = summarize(number[some][owner], int(kept.sum()), owner.astype(np.int32), sensitive)
-        kept[kept] = np.logical_and.reduce([each.met(summary) for each in self.constraints])
+        kept[kept] = np.logical_and.reduce(
+            [constraint.met(summary) for constraint in self.constraints]
+        )
         return kept
 
     def _space(self, persons: Codes, error_weight: float) -> Space:

@@ -89,18 +89,18 @@ def check_beside(
     beside = target.with_name(MANIFEST_FILE)
     if not beside.is_file():
         return
-    there = _fields_of(beside)
+    fields = _fields_of(beside)
     own = tomllib.loads(manifest)
     # The files of a series have everything but their number in common.
     same = (
-        there is not None
-        and what_repeats(there) == what_repeats(own)
-        and there.get("series", {}).get("file") == own.get("series", {}).get("file")
+        fields is not None
+        and what_repeats(fields) == what_repeats(own)
+        and fields.get("series", {}).get("file") == own.get("series", {}).get("file")
     )
     if manifest and same and not _is_other(target.with_name(FOR_REPEATING), secret):
         return
     released = _sha256_of(target)
-    if released and _written(there) == released:
+    if released and _written(fields) == released:
         return
     raise InputError(
         f"output {target.name}",
@@ -630,9 +630,13 @@ class Release:
     @property
     def event_treatments(self) -> dict[str, str]:
         """By column that a promise about events changed, how its cells are written."""
-        kept = self.utility.histories
-        how = {} if kept is None else {name: written(ways) for name, ways in kept.done.items()}
-        if kept is not None and kept.divided and self.schema.person is not None:
+        histories = self.utility.histories
+        how = (
+            {}
+            if histories is None
+            else {name: written(ways) for name, ways in histories.done.items()}
+        )
+        if histories is not None and histories.divided and self.schema.person is not None:
             how[self.schema.person] = DIVIDED
         return {name: words for name, words in how.items() if words != UNCHANGED}
 

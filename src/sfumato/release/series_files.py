@@ -176,7 +176,7 @@ class Continued:
         released: ReleasedColumns = {
             column.column.name: (column.shown(used),) for column in columns
         }
-        changed = {each.column.name: each.outside(table.person, own) for each in columns}
+        changed = {column.column.name: column.outside(table.person, own) for column in columns}
         waiting = table.persons - there.persons - len(lasting.hidden)
         return cls(draft, released, lasting, waiting, changed)
 

@@ -249,7 +249,9 @@ def suppressed_rows(
         broken = promise.unmet(persons.whole(), constraints)
         if not broken:
             return remaining if not promise.overspent_alone(persons.whole(), budgets) else None
-        offenders = np.unique(np.concatenate([each.offenders(persons) for each in broken]))
+        offenders = np.unique(
+            np.concatenate([constraint.offenders(persons) for constraint in broken])
+        )
         left = persons.persons - len(offenders)
         if not len(offenders) or left <= 0 or left < (1 - share) * table.persons:
             return None

@@ -120,24 +120,24 @@ class GrownTree:
 
     def pruned(self, price: float) -> PrunedTree:
         """The subtree of least loss + price x cost below each node; O(nodes)."""
-        found = PrunedTree([], [], [])
+        pruned_tree = PrunedTree([], [], [])
         for level in reversed(range(len(self.losses))):
             loss, cost = self.losses[level], self.costs[level]
             cut = np.zeros(len(loss), dtype=bool)
             if level + 1 < len(self.losses):
                 parents = self.parents[level + 1]
                 cut[parents] = True
-                below = np.bincount(parents, found.losses[-1], len(loss))
-                spent = np.bincount(parents, found.costs[-1], len(loss))
+                below = np.bincount(parents, pruned_tree.losses[-1], len(loss))
+                spent = np.bincount(parents, pruned_tree.costs[-1], len(loss))
                 value = loss + price * cost
                 # At equality the node stays whole, so that the rounding of sums never decides what
                 # is released.
                 cut &= below + price * spent < value - LEAST_GAIN * np.abs(value)
                 loss, cost = np.where(cut, below, loss), np.where(cut, spent, cost)
-            found.cut.append(cut)
-            found.losses.append(loss)
-            found.costs.append(cost)
-        return PrunedTree(found.cut[::-1], found.losses[::-1], found.costs[::-1])
+            pruned_tree.cut.append(cut)
+            pruned_tree.losses.append(loss)
+            pruned_tree.costs.append(cost)
+        return PrunedTree(pruned_tree.cut[::-1], pruned_tree.losses[::-1], pruned_tree.costs[::-1])
 
     def leaves(self, cut: Sequence[Bools]) -> list[Ints]:
         """The classes of each level, by the nodes that stay cut."""
@@ -174,11 +174,11 @@ class GrownTree:
             # Prices differ by orders of magnitude, so their interval is halved on a logarithmic
             # scale.
             middle = float(np.sqrt(low * high))
-            found = self.pruned(middle)
-            if found.cost <= 1 + TOLERANCE:
-                high, dear = middle, found
+            pruned_tree = self.pruned(middle)
+            if pruned_tree.cost <= 1 + TOLERANCE:
+                high, dear = middle, pruned_tree
             else:
-                low, cheap = middle, found
+                low, cheap = middle, pruned_tree
         return high, dear, cheap
 
     def _fill(self, dear: PrunedTree, cheap: PrunedTree) -> None:
@@ -264,7 +264,7 @@ class Growth:
         self.costly = [
             constraint for constraint in constraints if not constraint.needs <= WITHOUT_PERSONS
         ]
-        self.needs = frozenset[str]().union(*(each.needs for each in constraints))
+        self.needs = frozenset[str]().union(*(constraint.needs for constraint in constraints))
         self.budgets = budgets
         self.progress = progress
         self.loss = loss

@@ -373,7 +373,7 @@ def limits_of(constraints: Sequence[Constraint], persons: PersonTable) -> Limits
     """All thresholds in one; ``None`` where a promise is more than thresholds."""
     counted = [constraint for constraint in constraints if isinstance(constraint, Counted)]
     # Nor do they know who has records of a table.
-    shared = any(each.needs & {"affiliation", "distinct"} for each in constraints)
+    shared = any(constraint.needs & {"affiliation", "distinct"} for constraint in constraints)
     # The compiled loops know nothing but thresholds, and must not keep less than all promises.
     if len(counted) < len(constraints) or (shared and persons.of_tables):
         return None

@@ -167,7 +167,7 @@ class WrittenTables:
                 f"The smallest class has {counted(self.fewest, 'person')}; at least "
                 f"{self.promised:,} promised."
             )
-        return said + [f"Promise {each}." for each in self.promises if each.kept is False]
+        return said + [f"Promise {promise}." for promise in self.promises if promise.kept is False]
 
     @property
     def lines(self) -> list[str]:
@@ -220,7 +220,7 @@ def measured_again(folder: Path, schema: Schema) -> WrittenTables:
     stated = {name: table.get("sha256") for name, table in manifest.tables.items()}
     is_whole = tables_sha256(files) == manifest.output_sha256
     changed = tuple(n for n, f in files.items() if not is_whole and stated[n] != file_sha256(f))
-    twice = sum(_repeated(tables[n], own.key) for n, own in schema.tables.items() if own.key)
+    twice = sum(_repeated(tables[n], table.key) for n, table in schema.tables.items() if table.key)
     broken = sum(_leading_nowhere(schema, tables))
     risk = None if twice or broken else _risk(schema, tables, manifest)
     return WrittenTables(
@@ -285,7 +285,7 @@ def _held(
 
 def _coarser(promise: AboutAttribute, manifest: Manifest, schema: Schema) -> list[str]:
     """The columns that a promise is about and that one about events made coarser."""
-    if not any(isinstance(each, KnownEvents) for each in manifest.constraints):
+    if not any(isinstance(constraint, KnownEvents) for constraint in manifest.constraints):
         return []
     codes = {
         f"{name}.{column}"

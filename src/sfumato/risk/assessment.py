@@ -276,14 +276,14 @@ def assess(
     )
     progress("measure", 0.0)
     risk, class_of = _measured(table, asked.threshold, asked.ordered_distance, more)
-    told = measure_known_events(
+    event_risk = measure_known_events(
         table,
         class_of,
         risk.classes,
         given.seed,
         counts=np.asarray if asked.counts else None,
     )
-    risk = replace(risk, known_events=told)
+    risk = replace(risk, known_events=event_risk)
     if asked.columns:
         cells = {name: table.source.column(name) for name in table.source.column_names}
         figures = found_with(column_figures(table), cells, class_of, table.person)

@@ -200,7 +200,7 @@ def recursive_measures(
     first, last = starts[:-1], starts[1:]
     before = np.concatenate([[0], np.cumsum(records[order])])
     commonest = before[np.minimum(first + 1, last)] - before[first]
-    found = {}
+    measures = {}
     for each in asked:
         # r_l + ... + r_q. With fewer than l values it is 0, and no c is enough.
         rest = before[last] - before[np.minimum(first + each - 1, last)]
@@ -208,8 +208,8 @@ def recursive_measures(
         bound = bound if told is None else np.where(told, bound, 0.0)
         at = int(bound.argmax())
         where = Position(int((class_of == at).argmax()) + 1, at + 1)
-        found[each] = Measure(f"recursive_{each}", float(bound[at]), where=where)
-    return found
+        measures[each] = Measure(f"recursive_{each}", float(bound[at]), where=where)
+    return measures
 
 
 def _bound(commonest: Integers, rest: Integers) -> Floats:

@@ -279,14 +279,14 @@ class ClassBlocks:
             known = self.classes if len(array) else 0
             return np.empty((known, *array.shape[1:]), array.dtype)
 
-        whole = first.map_arrays(room)
+        summary = first.map_arrays(room)
 
         def fill(part: ClassSummary, start: int) -> None:
-            for mine, array in zip(whole.arrays(), part.arrays(), strict=True):
+            for mine, array in zip(summary.arrays(), part.arrays(), strict=True):
                 mine[start : start + len(array)] = array
 
         self.map_blocks(fill)
-        return whole
+        return summary
 
     def _part(self, start: int, stop: int) -> ClassSummary:
         """The numbers of the classes from ``start`` to before ``stop``."""

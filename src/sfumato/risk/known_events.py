@@ -112,13 +112,13 @@ def _changes(column: EventColumn, person: Codes) -> bool:
 def _with_intervals(columns: Sequence[EventColumn]) -> list[EventColumn]:
     """The same with second dates as days after the first, and as they are where that is missing."""
     dates = [column for column in columns if column.event.kind is EventKind.DATE]
-    found = [column for column in columns if column not in dates[1:]]
+    intervals = [column for column in columns if column not in dates[1:]]
     for date in dates[1:]:
         first = dates[0]
-        found.append(interval_column(first, date))
+        intervals.append(interval_column(first, date))
         alone = np.where(first.codes == MISSING, date.codes, np.int32(MISSING))
-        found.append(replace(date, codes=alone, event=Event(kind=EventKind.DATE)))
-    return found
+        intervals.append(replace(date, codes=alone, event=Event(kind=EventKind.DATE)))
+    return intervals
 
 
 def days_of(column: EventColumn) -> Ints:
@@ -709,9 +709,9 @@ class _Search:
         choices = sets.shape[1]
         whom = np.repeat(persons, choices).astype(np.int32)
         places = sets.reshape(-1, sets.shape[2]).astype(np.int32)
-        found = with_ties(class_counts.count_holders(self._held, whom, places), self._held, whom,
+        holders = with_ties(class_counts.count_holders(self._held, whom, places), self._held, whom,
                           places, self._ties)  # fmt: skip
-        each = np.stack([found.found, found.learned, found.found == 1])
+        each = np.stack([holders.found, holders.learned, holders.found == 1])
         return each.reshape(3, len(persons), choices)
 
     def risk(self, told: _Told, drawn: Drawn) -> KnownEventRisk:

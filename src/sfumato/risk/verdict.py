@@ -629,13 +629,15 @@ class Verdict:
             said = Phrase("ABOVE")
         if row.findings is None:
             return (who, "-", "-", "-", said)
-        found, limits = row.findings, self.limits
-        people = share_text(found.found.value, limits.found)
-        low, high = (Figure(share_text(each)[:-2]) for each in (found.found.low, found.found.high))
+        findings, limits = row.findings, self.limits
+        people = share_text(findings.found.value, limits.found)
+        low, high = (
+            Figure(share_text(each)[:-2]) for each in (findings.found.low, findings.found.high)
+        )
         if low != high:
             people = Phrase("{share} ({low} to {high})", share=people, low=low, high=high)
         learned = "-" if row.learned is None else share_text(row.learned.value, limits.learned)
-        return (who, people, share_text(found.person.value, limits.person), learned, said)
+        return (who, people, share_text(findings.person.value, limits.person), learned, said)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -752,7 +754,7 @@ class Held:
         if findings is not None:
             findings = raised(findings, self.evidence, intruder)
             state = State.ABOVE if self.limits.above(findings) else State.BELOW
-        own = [each for each in self.accepted if each.intruder == intruder]
+        own = [acceptance for acceptance in self.accepted if acceptance.intruder == intruder]
         own = [each for each in own if each.covers(findings, self.today)][:1]
         why = _raised_by(why, self.evidence, intruder)
         if state is State.BELOW or not own:

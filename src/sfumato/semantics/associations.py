@@ -430,7 +430,7 @@ def mine(
         tuple(
             sorted(
                 [_association(said, found[said], decided.get(said)) for said in kept]
-                + [decided[said] for said in accepted if said not in found],
+                + [decided[association] for association in accepted if association not in found],
                 key=lambda one: (-one.confidence, -one.support, one.key),
             )
         )
@@ -484,16 +484,20 @@ def _item(names: Sequence[str], place: Place, label: int) -> Item:
 
 def _association(said: Said, figures: Figures, decided: Association | None) -> Association:
     confidence, support = figures
-    one = Association(*said, support=support, confidence=confidence)
-    return one if decided is None else replace(one, state=decided.state, note=decided.note)
+    association = Association(*said, support=support, confidence=confidence)
+    return (
+        association
+        if decided is None
+        else replace(association, state=decided.state, note=decided.note)
+    )
 
 
 def _hierarchies(releases: Sequence[Shown]) -> Mapping[str, Hierarchy]:
     """The hierarchy of every attribute, the same in all releases."""
-    found: dict[str, Hierarchy] = {}
+    hierarchies: dict[str, Hierarchy] = {}
     for release in releases:
         for name, hierarchy in release.hierarchies.items():
-            first = found.setdefault(name, hierarchy)
+            first = hierarchies.setdefault(name, hierarchy)
             # Items are places in the hierarchy, which mean the same only where labels and order do.
             if first is not hierarchy and (
                 first.labels != hierarchy.labels
@@ -503,7 +507,7 @@ def _hierarchies(releases: Sequence[Shown]) -> Mapping[str, Hierarchy]:
                     f"hierarchy of attribute '{name}'",
                     "must be the same in all releases that are mined together",
                 )
-    return found
+    return hierarchies
 
 
 def decide(

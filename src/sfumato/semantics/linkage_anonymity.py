@@ -59,7 +59,10 @@ def link_up(linked: Any, schema: Schema, asked: Sequence[LinkageAnonymity]) -> L
         name: _one_spec(name, quasi, schemas) for name, quasi in schema.quasi_identifiers.items()
     }
     table = open_classified(linked, schema.model_copy(update={"quasi_identifiers": specs}))
-    tables = [open_table(each.local, schema) for each, schema in zip(asked, schemas, strict=True)]
+    tables = [
+        open_table(anonymity.local, schema)
+        for anonymity, schema in zip(asked, schemas, strict=True)
+    ]
     hierarchies, codes, local_codes = _same_values(table, tables, specs)
     # Rule 2 of paper 002: the k of a linkage is the largest that any of its databases asks for.
     k = max(each.k for each in asked)

@@ -228,11 +228,11 @@ def _columns(data: Any, schema: Schema, requirements: Requirements) -> dict[str,
     """
     hidden = {*schema.direct_identifiers, *schema.roles().get(RECIPE_SOURCE, ())}
     shown = {*open_source(data).names, *schema.derived()} - hidden
-    found = {
+    columns = {
         database: tuple(name for name in names if name in shown)
         for database, names in requirements.quasi_identifiers.items()
     }
-    for names in found.values():
+    for names in columns.values():
         for name in names:
             if name not in schema.quasi_identifiers:
                 raise InputError(
@@ -240,14 +240,14 @@ def _columns(data: Any, schema: Schema, requirements: Requirements) -> dict[str,
                     "must be a quasi-identifier in the schema, as the rules require",
                     found="a column of another kind",
                 )
-    found = {database: names for database, names in found.items() if names}
-    if not found:
+    columns = {database: names for database, names in columns.items() if names}
+    if not columns:
         raise InputError(
             "the linked data",
             "must have a quasi-identifier that the rules require",
             accepted=", ".join(requirements.linkage_qis),
         )
-    return found
+    return columns
 
 
 Ids = list[str] | list[bytes]

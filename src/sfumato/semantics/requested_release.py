@@ -91,7 +91,7 @@ def enforce(
     if not (known.accepted or known.earlier):
         nobody = np.zeros(len(start), dtype=np.bool_)
         return Enforced(start, (), nobody, asked.requirements)
-    found = semantic_levels(
+    levels = semantic_levels(
         linked.codes,
         start,
         linked.locals_,
@@ -107,7 +107,7 @@ def enforce(
             linked.hierarchy_of,
         ),
     )
-    rows = [change.row for change in found.changes]
+    rows = [change.row for change in levels.changes]
     requirements = asked.requirements
     # These requirements only explain;
     # among very many associations that takes longer than the release.
@@ -116,14 +116,14 @@ def enforce(
         # At the levels before, since at the new ones the rules have nothing left to enforce.
         shown = Shown(linked.hierarchy_of, linked.codes[rows], start[rows], counts)
         requirements = _derived(asked, known.accepted, shown)
-    return Enforced(found.levels, found.changes, found.exposed, requirements)
+    return Enforced(levels.levels, levels.changes, levels.exposed, requirements)
 
 
 def _derived(
     asked: release_request.Asked, associations: Sequence[Association], shown: Shown
 ) -> Requirements:
     """What the rules require of some tuples."""
-    found = derive(
+    requirements = derive(
         asked.policy,
         asked.request,
         shown=shown,
@@ -137,13 +137,13 @@ def _derived(
         rules=asked.rules,
     )
     # The levels were searched for one k, so one that hangs on the tuples would come too late.
-    if found.require_allowed() != asked.k:
+    if requirements.require_allowed() != asked.k:
         raise InputError(
             "the rules",
             "must give a linkage its k whatever its tuples are",
             advice="use rules on 'enforce' for what hangs on tuples",
         )
-    return found
+    return requirements
 
 
 @dataclass(frozen=True)
@@ -507,10 +507,12 @@ class RequestedRelease:
 
         Who does not know that somebody is in it looks among all of the local data.
         """
-        own = self.figures["SLA"]
+        figure = self.figures["SLA"]
         # Matches are counted without associations, after which k individuals at least are left.
-        fewest = min(own.smallest_match, self.k) if self.known.accepted else own.smallest_match
-        among_all = Share.of(own.risk), Share.of(1 / max(fewest, 1))
+        fewest = (
+            min(figure.smallest_match, self.k) if self.known.accepted else figure.smallest_match
+        )
+        among_all = Share.of(figure.risk), Share.of(1 / max(fewest, 1))
         return judge(
             self.found,
             self.limits,

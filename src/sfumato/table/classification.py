@@ -66,13 +66,15 @@ def open_classified(
 def refused_columns(data: object, schema: Schema) -> dict[str, str]:
     """The columns that a release by a schema would be refused for, each with what it does."""
     table = open_table(prepared(open_source(data), schema) if schema.recipe else data, schema)
-    found = {figure.column: f"it {figure.leak}" for figure in column_figures(table) if figure.leak}
+    columns = {
+        figure.column: f"it {figure.leak}" for figure in column_figures(table) if figure.leak
+    }
     if schema.person is None:
-        found |= {
+        columns |= {
             candidate.name: candidate.reason
             for candidate in _candidates_in(table, schema.sensitive)
         }
-    return found
+    return columns
 
 
 def leave_out() -> str:

@@ -112,11 +112,11 @@ def published(headers: Mapping[str, Collection[str]]) -> Published | None:
 
 def _rows(lines: str) -> dict[str, PublishedTable]:
     """Tables of lines: name, key (``-`` for none), references, codes, dates, numbers; by ``|``."""
-    found = {}
+    rows = {}
     for line in lines.strip().splitlines():
         name, key, *rest = (part.strip() for part in line.split("|"))
-        found[name] = PublishedTable(key.strip("-"), *rest)
-    return found
+        rows[name] = PublishedTable(key.strip("-"), *rest)
+    return rows
 
 
 OMOP = Published(

@@ -389,7 +389,7 @@ def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
                     tells[each.of] = max(tells[each.of], each.share)
             stopping = [leak for leak in leaks if leak.stops]
             how = max(stopping, key=lambda each: each.share).how if stopping else ""
-            person = next((each.share for each in leaks if each.of is None), 0.0)
+            person = next((leak.share for leak in leaks if leak.of is None), 0.0)
             found.append(ColumnFigures(name, role, tells, others, person, how, accepted))
     if few:
         return tuple(found)
@@ -445,18 +445,18 @@ def found_with(
     sizes = np.bincount(classes[first])[classes[first]]
     without = float(np.mean(1.0 / sizes))
     counted = []
-    for each in figures:
-        if each.role == PERSON:
-            counted.append(each)
+    for figure in figures:
+        if figure.role == PERSON:
+            counted.append(figure)
             continue
-        codes = codes_of(columns[each.column].take(sources.from_numpy(rows)))
+        codes = codes_of(columns[figure.column].take(sources.from_numpy(rows)))
         groups = np.unique(classes * (codes.max() + 2) + codes + 1, return_inverse=True)[1]
         members = np.unique(groups * width + persons) // width
         alike = np.bincount(members)[groups[first]]
         # Who has no value is known by the class alone.
         alike = np.where(codes[first] == MISSING, sizes, alike)
         found, alone = float(np.mean(1.0 / alike)), float(np.mean(alike == 1))
-        counted.append(replace(each, without=without, found=found, alone=alone))
+        counted.append(replace(figure, without=without, found=found, alone=alone))
     return tuple(counted)
 
 
@@ -547,12 +547,12 @@ class _Sample:
 
     def _labels_of(self, most: int) -> list[list[frozenset[str] | None]]:
         """The words in each value of each column that is hidden; ``None`` where it is missing."""
-        people, found = self._people(most), []
+        people, labels = self._people(most), []
         for of, codes in self.hidden:
             some, domain = codes[people].tolist(), _domain(of)
             words = {code: _words(domain.label(code)) for code in set(some) - {MISSING}}
-            found.append([words.get(code) for code in some])
-        return found
+            labels.append([words.get(code) for code in some])
+        return labels
 
     @cached_property
     def _alike(self) -> list[tuple[str, Ints, Ints]]:
@@ -680,7 +680,7 @@ class _Sample:
             wanted = [each for each in self._wanted if way or each[1] is None]
             for step in (len(texts) // FEW_TEXTS or 1, 1):
                 shown = {
-                    form: [read(each or "") for each in texts[::step]]
+                    form: [read(text or "") for text in texts[::step]]
                     for form, (read, _) in HELD.items()
                     if any(each[2] == form for each in wanted)
                 }
@@ -703,7 +703,7 @@ class _Sample:
     def _identifiers(self) -> dict[str, list[str]]:
         """Person, household and direct identifiers by which people would be alone in a class."""
         schema, people = self.table.schema, self._people(TEXTS_READ)
-        found = {}
+        identifiers = {}
         for of in dict.fromkeys((*schema.direct_identifiers, schema.person, schema.household)):
             if of in self._files and (cells := self._cells(of or "", people)):
                 codes = foretelling.numbered(cells.texts).astype(np.int64)
@@ -712,8 +712,8 @@ class _Sample:
                 differ = float(np.mean(codes != np.repeat(first, sizes)))
                 # Numbers of records, as those of visits, are no person's.
                 if differ <= MOST_EXCEPTIONS and _alone(first[first >= 0]) >= ALONE:
-                    found[of or ""] = [each or "" for each in cells.firsts]
-        return found
+                    identifiers[of or ""] = [each or "" for each in cells.firsts]
+        return identifiers
 
     @cached_property
     def _wanted(self) -> list[tuple[str, str | None, str, list[Any]]]:
@@ -916,7 +916,7 @@ class _Sample:
         self, people: Ints, shown: Mapping[str, Cells]
     ) -> list[published_formulas.Quantity]:
         """The hidden columns as they may stand in a formula; births as ages."""
-        found = []
+        quantities = []
         dated = [cells for cells in shown.values() if cells.dates]
         days = [each.numbers[each.starts] for each in dated if each.numbers is not None]
         days += [
@@ -929,22 +929,22 @@ class _Sample:
             numbers = _points(of, codes)
             if numbers is None:
                 numbers = _two_values(codes)
-                found.append(published_formulas.Quantity(of.name, numbers, target))
+                quantities.append(published_formulas.Quantity(of.name, numbers, target))
                 continue
             births = []
             if isinstance(domain, NumberDomain) and domain.unit != "number":
                 births = [numbers / (86_400e6 if domain.unit == "datetime" else 1.0)]
             else:
-                found.append(published_formulas.Quantity(of.name, numbers, target))
+                quantities.append(published_formulas.Quantity(of.name, numbers, target))
                 if 1900 <= np.nanmedian(numbers) <= 2030:
                     # These are years of birth, of which the middle is half a year off at most.
                     births = [(numbers - 1970) * DAYS + DAYS / 2]
             for born in births:
-                found += [
+                quantities += [
                     published_formulas.Quantity(of.name, (day - born) / DAYS, target)
                     for day in days
                 ]
-        return found
+        return quantities
 
     def _persons(self, name: str, whole: pa.Array, codes: Ints) -> Iterator[ColumnLeak]:
         """Whether people are alone with their value, and it belongs to them."""

@@ -578,14 +578,14 @@ def column_warnings(
     accepted
         Columns that look like something else, and are what the schema says all the same.
     """
-    said = []
+    warnings = []
     parts = [f"'{name}' in {count:,}" for name, count in missing.items() if count]
     if parts:
-        said.append(
+        warnings.append(
             f"missing values, kept as a kind of their own: {', '.join(parts)} of {records:,} "
             "records."
         )
-    said += [
+    warnings += [
         f"quasi-identifier '{column.name}' is constant: it has one value in all records."
         for column in quasi_identifiers
         if column.domain.size <= 1 and not missing[column.name]
@@ -593,11 +593,11 @@ def column_warnings(
     for column in sensitive:
         filled = records - missing[column.name]
         if column.name not in accepted and column.domain.size >= filled >= 2:
-            said.append(
+            warnings.append(
                 f"sensitive attribute '{column.name}' has as many values as records ({filled:,}): "
                 "is it an identifier rather than an attribute?"
             )
-    return said
+    return warnings
 
 
 def count_missing(column: CodedColumn) -> int:
@@ -607,10 +607,10 @@ def count_missing(column: CodedColumn) -> int:
 
 def person_warnings(persons: int, records: int, *, named: bool) -> list[str]:
     """Say when all records belong to one person, or no column tells whom they belong to."""
-    said = [] if named else [NO_PERSON]
+    warnings = [] if named else [NO_PERSON]
     if persons <= 1:
-        said.append(f"all records ({records:,}) belong to one person.")
-    return said
+        warnings.append(f"all records ({records:,}) belong to one person.")
+    return warnings
 
 
 def _one_person_warnings(source: sources.Source, schema: Schema) -> list[str]:

@@ -365,7 +365,7 @@ class FileProfile:
                 f"of {counted(self.persons, 'person')} unique on all but this": [
                     step.without for step in steps
                 ],
-                "unique on this and those above": [each.up_to for each in steps],
+                "unique on this and those above": [step.up_to for step in steps],
             },
         )
 
@@ -567,7 +567,7 @@ def _with_copies_of_names(
 
 def _with_coordinates(columns: dict[str, ColumnProfile]) -> dict[str, ColumnProfile]:
     """The columns, a pair that can be latitude and longitude among them."""
-    exact = [n for n, each in columns.items() if _is_exact(each)]
+    exact = [n for n, column in columns.items() if _is_exact(column)]
     for name in exact:
         if len(exact) == 2 or re.search(r"lat|lon|lng|coord", name.casefold()):
             columns[name] = _held(

@@ -181,15 +181,15 @@ class Cells:
 
 
 def _of_records(cells: Cells) -> Made:
-    firsts, made = cells.firsts, {}
+    firsts, records = cells.firsts, {}
     if cells.numbers is not None:
         numbers = cells.numbers[cells.starts]
-        made = {"itself": numbers, **_of_date(numbers)} if cells.dates else _of_number(numbers)
-    made |= _of_text(firsts)
+        records = {"itself": numbers, **_of_date(numbers)} if cells.dates else _of_number(numbers)
+    records |= _of_text(firsts)
     for way, texts in cells.decoded:
         read = _numbers_of(texts)
-        made |= {f"{each}, {way}": own for each, own in (_of_text(texts) | read).items()}
-    return made
+        records |= {f"{each}, {way}": own for each, own in (_of_text(texts) | read).items()}
+    return records
 
 
 def _of_people(cells: Cells) -> Made:
@@ -382,12 +382,12 @@ def _of_text(texts: Sequence[str | None]) -> Made:
 def _numbers_of(texts: Sequence[str | None]) -> Made:
     """Numbers in a text, and what is made of each."""
     found = [_NUMBER.findall(text or "") for text in texts]
-    made: Made = {}
+    numbers: Made = {}
     for place in range(min(max(map(len, found), default=0), WORDS)):
         own = np.array([float(each[place]) if len(each) > place else np.nan for each in found])
         if np.isfinite(own).sum() >= LEAST_PAIRS and np.nanmax(own) < WHOLE:
-            made |= {f"number {place + 1}, {way}": each for way, each in _of_number(own).items()}
-    return made
+            numbers |= {f"number {place + 1}, {way}": each for way, each in _of_number(own).items()}
+    return numbers
 
 
 def _of_signs(texts: Sequence[str | None]) -> Made:

@@ -181,9 +181,9 @@ def ids_of(column: pa.ChunkedArray) -> pa.Array:
 def _places(column: pa.ChunkedArray, keys: pa.Array) -> Ints:
     """The place in a key that each cell refers to; `NOBODY` of an empty one."""
     cells = ids_of(column)
-    found = as_numpy(pc.fill_null(pc.index_in(cells, value_set=keys), _ORPHAN)).astype(np.int64)
-    found[as_numpy(cells.is_null())] = NOBODY
-    return found
+    places = as_numpy(pc.fill_null(pc.index_in(cells, value_set=keys), _ORPHAN)).astype(np.int64)
+    places[as_numpy(cells.is_null())] = NOBODY
+    return places
 
 
 def _people_of(

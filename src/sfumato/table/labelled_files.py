@@ -158,8 +158,8 @@ def shown(labels: Labels, table: pa.Table, untouched: Collection[str]) -> Labels
                 if name in untouched and not _quotes(column, labels, untouched)
             },
             {
-                name: {v: said for v, said in own.items() if not _quotes(said, labels, untouched)}
-                for name, own in labels.values.items()
+                name: {v: said for v, said in value.items() if not _quotes(said, labels, untouched)}
+                for name, value in labels.values.items()
                 if name in untouched
             },
         ),

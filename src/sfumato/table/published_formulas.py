@@ -257,7 +257,11 @@ def _fitting(
 ) -> list[tuple[Quantity, float]]:
     """The columns that may be a quantity, each with its unit; of the sex 1 and -1 of a value."""
     if quantity == "female":
-        two = [each for each in every if set(np.unique(each.numbers).tolist()) == {0.0, 1.0}]
+        two = [
+            quantity
+            for quantity in every
+            if set(np.unique(quantity.numbers).tolist()) == {0.0, 1.0}
+        ]
         people = len(every[0].numbers)
         return [*((each, sign) for each in two for sign in (1.0, -1.0)),
                 *((Quantity("", np.full(people, each)), 1.0) for each in (0.0, 1.0))]  # fmt: skip
@@ -292,22 +296,22 @@ def _median_error(errors: Floats) -> float:
 
 def _error(formula: Formula, chosen: Chosen, people: Ints, place: int) -> float:
     """How much worse a formula holds where one column is that of another person."""
-    given = _inputs(chosen, people)
-    own = np.nanmedian(_errors(formula, given))
-    given[place] = np.roll(given[place], len(people) // 2)
-    return float(np.nanmedian(_errors(formula, given)) / max(own, EXACT / GRID) * EXACT)
+    inputs = _inputs(chosen, people)
+    own = np.nanmedian(_errors(formula, inputs))
+    inputs[place] = np.roll(inputs[place], len(people) // 2)
+    return float(np.nanmedian(_errors(formula, inputs)) / max(own, EXACT / GRID) * EXACT)
 
 
 def _solved(formula: Formula, chosen: Chosen, place: int) -> Floats:
     """The hidden value by which the formula holds best, for each person."""
-    given = _inputs(chosen, slice(None))
-    values = np.unique(given[place][~np.isnan(given[place])])
+    inputs = _inputs(chosen, slice(None))
+    values = np.unique(inputs[place][~np.isnan(inputs[place])])
     values = values[np.unique(np.linspace(0, len(values) - 1, GRID).astype(np.int64))]
-    best, least = np.full(len(given[0]), np.nan), np.full(len(given[0]), np.inf)
+    best, least = np.full(len(inputs[0]), np.nan), np.full(len(inputs[0]), np.inf)
     # Tried value by value, so that no formula has to be turned round by hand.
     for value in values:
-        given[place] = np.full(len(best), value)
-        errors = _errors(formula, given)
+        inputs[place] = np.full(len(best), value)
+        errors = _errors(formula, inputs)
         nearer = errors < least
         best[nearer], least[nearer] = value, errors[nearer]
     return best

@@ -259,44 +259,46 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
         If the data cannot be read.
     """
     source = data if isinstance(data, Source) else open_source(data, **layout)
-    found = first_look(source)
-    person = person_of(found, source)
-    constant = _constant_about(person, found)
+    profile = first_look(source)
+    person = person_of(profile, source)
+    constant = _constant_about(person, profile)
     roles: dict[str, Proposed] = {}
-    for name, column in found.columns.items():
+    for name, column in profile.columns.items():
         if person is not None and name == person.name:
             roles[name] = Proposed("person", person.confidence, person.reason,
                                    _ask(person) if person.confidence < CERTAIN else "")  # fmt: skip
         elif person is not None and name in person.rivals and not _is_amount(column):
             roles[name] = _rival(column, person.rivals[name])
-        elif _weak(found, person, column):
+        elif _weak(profile, person, column):
             roles[name] = Proposed("direct identifier", 0.65, "numbers that few people share")
         else:
             roles[name] = _proposed(column, constant=constant.get(name))
     # Each step overrules those before it, so that what columns tell of each other comes last.
-    roles |= _weights(roles, found)
-    roles |= _households(roles, found)
-    roles |= _of_one_person(roles, found, person)
-    roles |= _derived(roles, found)
-    roles |= _batteries(roles, found)
-    roles |= _few_names(roles, found, person)
+    roles |= _weights(roles, profile)
+    roles |= _households(roles, profile)
+    roles |= _of_one_person(roles, profile, person)
+    roles |= _derived(roles, profile)
+    roles |= _batteries(roles, profile)
+    roles |= _few_names(roles, profile, person)
     if not any(role.role == "quasi-identifier" for role in roles.values()):
-        roles |= _most_plausible(roles, found)
-    _hide_what_gives_away(roles, found)
-    roles |= _readings(roles, found)
-    asked, together, unasked = _asked(roles, found)
+        roles |= _most_plausible(roles, profile)
+    _hide_what_gives_away(roles, profile)
+    roles |= _readings(roles, profile)
+    asked, together, unasked = _asked(roles, profile)
     for name in unasked:
         # Nobody has said that it numbers households: without a question it is left out.
         if roles[name].role == "household":
             roles[name] = replace(roles[name], role="direct identifier")
     chosen = {name: role.role for name, role in roles.items()}
-    notes = {name: f"{role.reason}; {found.columns[name].summary}" for name, role in roles.items()}
+    notes = {
+        name: f"{role.reason}; {profile.columns[name].summary}" for name, role in roles.items()
+    }
     notes |= {n: f"{notes[n]}; not asked, as others are more doubtful" for n in unasked}
     for first, others in together.items():
         chosen |= dict.fromkeys(others, "direct identifier")
         notes |= {n: f"{notes[n]}; left out until '{first}' is answered" for n in others}
-    schema = _schema(found, chosen, asked, unasked)
-    return Guess(schema, notes, roles, found, together, unasked)
+    schema = _schema(profile, chosen, asked, unasked)
+    return Guess(schema, notes, roles, profile, together, unasked)
 
 
 def _weights(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:

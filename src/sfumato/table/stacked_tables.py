@@ -100,17 +100,17 @@ class Tables:
         InputError
             If one is not there.
         """
-        there = tables_in(Path(folder))
+        tables = tables_in(Path(folder))
         frames: dict[str, Any] = {}
         for name, table in schema.tables.items():
-            path = there.get(name)
+            path = tables.get(name)
             if table.file is not None:
                 path = Path(folder) / Path(table.file).name
             if path is None:
                 raise InputError(
                     f"folder {Path(folder).name}",
                     f"must have the table {name}",
-                    found=listed(there),
+                    found=listed(tables),
                     advice=f"say its file under [tables.{name}]",
                 )
             frames[name] = path
@@ -179,7 +179,7 @@ def open_stack(
         {name: table.key for name, table in schema.tables.items() if table.key is not None},
         {name: table.of for name, table in schema.tables.items()},
         tables.persons,
-        frozenset(n for n, own in schema.tables.items() if own.orphans is Orphans.DROP),
+        frozenset(n for n, table in schema.tables.items() if table.orphans is Orphans.DROP),
     )
     found = joined(raw, keys)
     columns = {name: raw[name].take(from_numpy(rows)) for name, rows in found.rows.items()}

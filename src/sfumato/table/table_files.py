@@ -97,10 +97,12 @@ def open_csv_file(path: Path, given: Layout = AS_FOUND) -> sources.Source:
     sources.check_file(path)
     with open_text(path, sources.subject_of(path), encoding=given.encoding) as text:
         head = text.read(HEAD_BYTES)
-    found = beginning_of(head, given.delimiter, given.skip_lines)
-    layout = _Layout(path, found.delimiter, found.lines, given.encoding)
-    rest = b"".join(head.splitlines(keepends=True)[found.lines :])
-    records = first_records(rest.decode("utf-8", errors="ignore"), found.delimiter, ROWS_COMPARED)
+    beginning = beginning_of(head, given.delimiter, given.skip_lines)
+    layout = _Layout(path, beginning.delimiter, beginning.lines, given.encoding)
+    rest = b"".join(head.splitlines(keepends=True)[beginning.lines :])
+    records = first_records(
+        rest.decode("utf-8", errors="ignore"), beginning.delimiter, ROWS_COMPARED
+    )
     # The last record may be cut off where the head ends.
     if len(head) == HEAD_BYTES:
         records = records[:-1]

@@ -150,7 +150,7 @@ class KeyMap:
 
     def of(self, table: str) -> tuple[Reference, ...]:
         """What a table refers to."""
-        return tuple(each for each in self.references if each.table == table)
+        return tuple(reference for reference in self.references if reference.table == table)
 
 
 def key_map(tables: Mapping[str, object], layout: LayoutGiven | None = None) -> KeyMap:
@@ -208,23 +208,23 @@ def _published_map(known: Published, sources: Mapping[str, Source]) -> KeyMap:
 
 def tables_in(folder: Path) -> dict[str, Path]:
     """The tables of a folder by their names, those of other files left out."""
-    found: dict[str, Path] = {}
+    tables: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.is_file() and suffix_of(path) in TABLES and not path.name.startswith("."):
             name = path.name[: len(path.name) - len(suffix_of(path))]
-            if name in found:
+            if name in tables:
                 raise InputError(
                     f"folder {folder.name}", "must have one file of each name", found="two of one"
                 )
-            found[name] = path
-    if not found:
+            tables[name] = path
+    if not tables:
         raise InputError(
             f"folder {folder.name}",
             "must have tables",
             found="none",
             accepted=", ".join(sorted(TABLES)),
         )
-    return found
+    return tables
 
 
 def id_columns(table: str, source: Source) -> list[IdColumn]:
@@ -234,14 +234,16 @@ def id_columns(table: str, source: Source) -> list[IdColumn]:
     for batch in source.batches(source.names):
         for name in source.names:
             read[name].append(as_ids(batch.column(name)))
-    found = []
+    columns = []
     for name, parts in read.items():
         column = pa.chunked_array(parts, pa.string())
         values = pc.unique(column).drop_null()
         if len(values) > 1 and may_number(values):
             empty = column.null_count
-            found.append(IdColumn(table, name, values, len(column) - empty, empty, said >= TELLING))
-    return found
+            columns.append(
+                IdColumn(table, name, values, len(column) - empty, empty, said >= TELLING)
+            )
+    return columns
 
 
 def ids_in(source: Source, name: str) -> pa.Array:

@@ -180,8 +180,8 @@ def form_of(column: pa.ChunkedArray, habits: Habits | None = None) -> Form:
         return _form_of_numbers(values, counts, len(column))
     look: Look = "bytes"
     if is_moment(kind):
-        found = Form("dates", values, counts, len(column))
-        return _without_placeholders(found, values.cast(pa.large_string()), values)
+        form = Form("dates", values, counts, len(column))
+        return _without_placeholders(form, values.cast(pa.large_string()), values)
     if pa.types.is_boolean(kind):
         look = "yes/no"
     elif not is_bytes(kind):

@@ -247,8 +247,8 @@ def _columns(people: PeopleBatch, person: Ints, node: Ints) -> Iterator[Arrays]:
         owner, column, count = people.held(axis)
         here = np.flatnonzero(number[owner] >= 0)
         nobody = np.zeros(len(here), dtype=np.int64)
-        held = _rows(number[owner[here]], index, column[here], nobody)
-        yield held | {"persons": nobody, "inside": count[here].astype(np.int64)}
+        rows = _rows(number[owner[here]], index, column[here], nobody)
+        yield rows | {"persons": nobody, "inside": count[here].astype(np.int64)}
 
 
 def _rows(node: Ints, axis: int, bins: Codes | Ints, records: Ints) -> dict[str, Any]:

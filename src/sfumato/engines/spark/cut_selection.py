@@ -277,9 +277,9 @@ def side_counts(
     names = {*columns_of(axes, routes.bounds.axis.tolist())}
     names |= {f"{each}{own.place}" for own in asked for each in ("sv", "sc")}
     rows_of = partial(_held, routes=routes, number=number, asked=asked, numbers=numbers)
-    held = tallied(people, sorted(names), axes, rows_of, HELD)
+    frame = tallied(people, sorted(names), axes, rows_of, HELD)
     measure = partial(measured, sensitive=asked)
-    rows = held.groupBy("side", "attribute").applyInArrow(without_values(measure), SIDE).toArrow()
+    rows = frame.groupBy("side", "attribute").applyInArrow(without_values(measure), SIDE).toArrow()
     columns = {name: rows.column(name).to_numpy() for name in rows.column_names}
     side, attribute = columns["side"], columns["attribute"]
     # A side without a value of an attribute gives no row, and keeps 0.

@@ -83,14 +83,14 @@ def distinct_values(
     SfumatoError
         If Spark fails.
     """
-    found: dict[str, CountedColumn] = {}
+    values: dict[str, CountedColumn] = {}
     names = list(columns)
     for start in range(0, len(names), AT_ONCE):
         part = names[start : start + AT_ONCE]
         with said_plainly("count the values of the columns"):
             for name, table in _counted(frame, {name: columns[name] for name in part}, most):
-                found[name] = _column(name, table)
-    return found
+                values[name] = _column(name, table)
+    return values
 
 
 def _counted(

@@ -214,15 +214,15 @@ def _open_csv(
 
 def _delimiter(head: bytes, given: Layout, subject: str) -> str:
     """The separator of a file whose first line is that of the table."""
-    found = file_layout.beginning_of(head, given.delimiter)
-    if found.lines:
+    beginning = file_layout.beginning_of(head, given.delimiter)
+    if beginning.lines:
         raise InputError(
             subject,
             "must begin with its header on Spark",
             found="other lines before the table",
             advice="leave them out, take --engine embedded, or write the file again as Parquet",
         )
-    return found.delimiter
+    return beginning.delimiter
 
 
 def _first_lines(session: SparkSession, place: str) -> bytes:
@@ -357,10 +357,10 @@ def person_candidates_on_spark(
         chosen = functions.pmod(functions.xxhash64(column), functions.lit(parts)) == 0
         looked_at = source.frame.where(chosen & column.isNotNull()).toArrow()
         renamed = looked_at.select([plain(place) for place in range(len(source.names))])
-        own = person_candidates.person_candidates(
+        candidates = person_candidates.person_candidates(
             renamed.rename_columns(list(source.names)), [name]
         )
-        found += [replace(candidate, values=values, records=records) for candidate in own]
+        found += [replace(candidate, values=values, records=records) for candidate in candidates]
     return person_candidates.likeliest_first(found)
 
 

@@ -276,9 +276,9 @@ def people_of(records: pa.Table, axes: Axes) -> pa.Table:
         if indicator.missing_bin < 0:
             codes = _numbers(records, quasi_identifier(indicator.place))
             columns |= _among(indicator, rows, starts, codes, count)
-    for own in axes.sensitive:
-        found = class_counts.distinct(rows, starts, _numbers(records, sensitive(own.place)))
-        columns |= _lists(f"sv{own.place}", f"sc{own.place}", *found)
+    for attribute in axes.sensitive:
+        found = class_counts.distinct(rows, starts, _numbers(records, sensitive(attribute.place)))
+        columns |= _lists(f"sv{attribute.place}", f"sc{attribute.place}", *found)
     return pa.table(columns)
 
 

@@ -338,8 +338,8 @@ def check_classic(frame: DataFrame) -> None:
 def column_names(frame: DataFrame) -> tuple[str, ...]:
     """The checked names of a DataFrame's columns."""
     with said_plainly("find the columns of the dataframe"):
-        found = frame.columns
-    names = check_names(found, SUBJECT)
+        columns = frame.columns
+    names = check_names(columns, SUBJECT)
     # Spark takes names for the same that differ in case, unless it is told otherwise.
     folded = [name.casefold() for name in names]
     same = [i for i, name in enumerate(folded, 1) if folded.count(name) > 1]

@@ -39,17 +39,17 @@ def columns(scene: Scene) -> Iterator[Staged]:
         rng = scene.rng(f"column:{column.name}")
         # A column of events would foretell itself.
         beside = [] if column.name in scene.schema.events else [events]
-        found = with_column(file, column, [known, *beside], alike_by, rng)
-        silent += [] if found.gives else [column]
-        right, without = int(found.right.sum()), float(found.without.mean())
-        foretold = sorted(found.foretold.items(), key=lambda each: -each[1])
-        notes = [f"{found.alone:.1%} are the only ones of their class with their value."]
+        column_finds = with_column(file, column, [known, *beside], alike_by, rng)
+        silent += [] if column_finds.gives else [column]
+        right, without = int(column_finds.right.sum()), float(column_finds.without.mean())
+        foretold = sorted(column_finds.foretold.items(), key=lambda each: -each[1])
+        notes = [f"{column_finds.alone:.1%} are the only ones of their class with their value."]
         if foretold:
             tells = ", ".join(f"{share:.0%} of '{name}'" for name, share in foretold)
             notes.append(f"Of what is not known the column foretells {tells}.")
         success_with = success(right, file.persons)
         warning = (
-            f"Column '{column.name}' is released as it is, and it {found.gives}: "
+            f"Column '{column.name}' is released as it is, and it {column_finds.gives}: "
             f"{success_with.value:.1%} are found with it, {without:.1%} without it."
         )
         name = f"column:{column.name}"
@@ -64,7 +64,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
                 Measure("baseline", without, why="the same without the column"),
                 notes=tuple(notes),
             ),
-            warnings=(warning,) if found.gives else (),
+            warnings=(warning,) if column_finds.gives else (),
             speaks=scene.found_people(column=column.name),
         )
     # A release of ours was held against this before it was made.
@@ -175,7 +175,7 @@ def _hidden_events(scene: Scene) -> tuple[tuple[KnownColumn, ...], Ints]:
     rows = np.where(one & (owner >= 0), row[np.minimum(owner, len(row) - 1)], -1)
     shown = {each.name: each for each in _shown(scene)}
     units, hidden = np.flatnonzero(rows >= 0), []
-    for column in (each.column for each in events.columns):
+    for column in (column.column for column in events.columns):
         released = shown[column.name]
         same = [
             released.texts[one] == column.texts[other]
@@ -205,13 +205,16 @@ def combinations(scene: Scene) -> Iterator[Staged]:
         for each in _shown(scene)
     }
     targets = {}
-    for known in scene.exact.quasi_identifiers:
-        codes = known.codes[row_of_unit[units]]
-        numbers, told = known.numbers[codes], np.array([text is not None for text in known.texts])
+    for identifier in scene.exact.quasi_identifiers:
+        codes = identifier.codes[row_of_unit[units]]
+        numbers, told = (
+            identifier.numbers[codes],
+            np.array([text is not None for text in identifier.texts]),
+        )
         ordered = bool(np.isfinite(numbers[told[codes]]).all())
         codes = np.unique(numbers, return_inverse=True)[1] if ordered else codes
-        targets[known.name] = Target(
-            np.where(told[known.codes[row_of_unit[units]]], codes, -1), ordered
+        targets[identifier.name] = Target(
+            np.where(told[identifier.codes[row_of_unit[units]]], codes, -1), ordered
         )
     for name, together in foretold_together(columns, targets, scene.rng("combinations")).items():
         attack, named = f"combinations:{name}", ", ".join(f"'{each}'" for each in together.columns)

@@ -22,29 +22,31 @@ def household(scene: Scene) -> Iterator[Staged]:
     column, name = _shown_household(scene), scene.schema.household
     if column is None or name is None:
         return
-    rng, known = scene.rng("household"), known_households(scene.knowledge, name)
-    inside = np.unique(known[scene.truth.released])
+    rng, households = scene.rng("household"), known_households(scene.knowledge, name)
+    inside = np.unique(households[scene.truth.released])
     targets = np.sort(rng.permutation(inside)[:TARGETS])
-    found = by_members(scene.file, scene.candidates, known, column, targets, rng)
+    members = by_members(scene.file, scene.candidates, households, column, targets, rng)
     # As if households were the persons: what is judged is which one was named for which.
     owner = scene.truth.owner
     homes = replace(
         scene,
-        file=replace(scene.file, person=found.shown, persons=int(found.shown.max()) + 1),
-        truth=judgements.owned(np.where(owner >= 0, known[owner], -1), int(known.max()) + 1),
+        file=replace(scene.file, person=members.shown, persons=int(members.shown.max()) + 1),
+        truth=judgements.owned(
+            np.where(owner >= 0, households[owner], -1), int(households.max()) + 1
+        ),
     )
     what = (
         "The intruder knows all members of a household that is in the file, and names one of the "
         "released households whose people they can be"
     )
     yield homes.judged(
-        "household", f"{what}.", found.guesses, "avg_composition_risk",
+        "household", f"{what}.", members.guesses, "avg_composition_risk",
         targeted=True, calibrated=True, knows_more=True,
     )  # fmt: skip
     yield homes.judged(
         "household_surest",
         f"{what}; only the households are counted for which fewest can be.",
-        found.guesses,
+        members.guesses,
         "max_composition_risk",
         surest=True,
         targeted=True,

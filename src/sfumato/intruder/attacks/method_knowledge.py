@@ -39,12 +39,12 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
     every = isolated(predicates, scene.file, scene.exact, scene.truth.released)
     # Where no value lies between the ends, nothing is there that an end could be held against.
     judged = np.isfinite(every.chance)
-    found = Isolation(every.alone[judged], every.chance[judged])
+    isolation = Isolation(every.alone[judged], every.chance[judged])
     outcome, luck = _against_chance(
         "singling_out",
         "The intruder describes a person by what a class shows and one end of its widest range, "
         "each end alone. Right is what holds of exactly one person of the file.",
-        found,
+        isolation,
         "the same with a value between the ends",
     )
     unjudged = predicates.without + len(np.unique(predicates.class_of[~judged]))
@@ -71,12 +71,12 @@ def _members(scene: Scene) -> Iterator[Staged]:
     rng, name = scene.rng("singling_out_members"), "singling_out_members"
     # By what is true: who stands alone does not depend on what the intruder gets wrong.
     true, inside = scene.true_candidates, scene.truth.released
-    found = by_members(scene.file, scene.exact, true, inside, rng, CLASSES)
+    members = by_members(scene.file, scene.exact, true, inside, rng, CLASSES)
     outcome, luck = _against_chance(
         name,
         "The intruder describes a person by what a class shows and one member of its largest set, "
         "each member alone. Right is what holds of exactly one person of the file.",
-        found,
+        members,
         "people dealt out to the members at random",
     )
     warning = (
@@ -97,13 +97,13 @@ def downcoding(scene: Scene) -> Iterator[Staged]:
     allow.
     """
     rng, true = scene.rng("downcoding"), scene.true_candidates
-    found = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
+    isolation = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
     outcome, _ = _against_chance(
         "downcoding",
         "The intruder knows that classes are made as small as the method allows. A person is "
         "described by what a class shows and the part of one cell that cannot be empty. Right is "
         "what holds of exactly one person of the file.",
-        found,
+        isolation,
         "the same with a part as large that may be empty",
     )
     yield Staged(outcome)
@@ -116,19 +116,19 @@ def minimality(scene: Scene) -> Iterator[Staged]:
     """
     for column in scene.file.sensitive:
         rng = scene.rng(f"minimality:{column.name}")
-        held = judgements.holdings(column, scene.truth)
+        holdings = judgements.holdings(column, scene.truth)
         guesses = list(
             undivided(scene.file, scene.exact, scene.true_candidates, column, rng, CLASSES)
         )
         person, value = np.array([guess[:2] for guess in guesses], dtype=np.int64).reshape(-1, 2).T
         chance = np.array([guess[2] for guess in guesses])
-        found = Isolation(held.has(person, value), chance)
+        isolation = Isolation(holdings.has(person, value), chance)
         name = f"inference_minimality:{column.name}"
         outcome, _ = _against_chance(
             name,
             "The intruder takes what all classes keep for promised, and guesses the value of one "
             "person of each class from that it was not divided.",
-            found,
+            isolation,
             "the share of the class that has the value",
         )
         yield Staged(outcome)

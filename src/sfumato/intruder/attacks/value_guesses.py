@@ -73,7 +73,7 @@ def model(scene: Scene) -> Iterator[Staged]:
     One person of each class is asked about. Nothing is predicted about it.
     """
     file, owner = scene.file, judgements.owners(scene.file, scene.truth).first
-    seen = model_attack.sights(file, scene.knowledge)
+    sights = model_attack.sights(file, scene.knowledge)
     home = file.class_of[np.unique(file.unit, return_index=True)[1]]
     known = np.flatnonzero(owner >= 0)
     for column in (attribute.as_read() for attribute in file.sensitive):
@@ -81,7 +81,7 @@ def model(scene: Scene) -> Iterator[Staged]:
         unit = rng.permutation(one_per_class(known, home[known], rng))[:TARGETS]
         shown = model_attack.shown_values(file, model_attack.near_as_one(column))
         found = model_attack.foretold(
-            seen, scene.candidates, person=owner[unit], unit=unit, shown=shown
+            sights, scene.candidates, person=owner[unit], unit=unit, shown=shown
         )
         right = shown.has(unit, found.value)
         # The others of a class are no help where these have other values.

@@ -66,10 +66,10 @@ def within(narrow: Bools, wide: Bools) -> Bools:
 
 
 def _sets(values: ValuesOf, cells: Sequence[Cell], told: Bools) -> Bools:
-    found = np.zeros((len(cells), int(told.sum())), dtype=np.bool_)
+    sets = np.zeros((len(cells), int(told.sum())), dtype=np.bool_)
     for number, cell in enumerate(cells):
-        found[number] = values.allowed(cell)[told]
-    return found
+        sets[number] = values.allowed(cell)[told]
+    return sets
 
 
 Item = tuple[int, int]
@@ -166,8 +166,8 @@ def _single(
     for number, meaning in enumerate(meanings):
         if meaning.name not in by_name:
             continue
-        own = by_name[meaning.name].codes[file.first_row]
-        shows = within(meaning.earlier, meaning.earlier)[own]
+        code = by_name[meaning.name].codes[file.first_row]
+        shows = within(meaning.earlier, meaning.earlier)[code]
         says = (meaning.earlier.sum(axis=1) < len(meaning.texts)) & meaning.earlier.any(axis=1)
         kept = np.flatnonzero(_often(units @ shows, units, support) & says)
         found[number] = _Sets(
@@ -314,11 +314,11 @@ def _narrowed(
     classes: Bools,
     before: Bools,
 ) -> ReadColumn:
-    own = column.codes[file.first_row]
-    narrowed = classes & (held != before[own]).any(axis=1)
+    code = column.codes[file.first_row]
+    narrowed = classes & (held != before[code]).any(axis=1)
     cells: list[Cell] = list(column.cells)
     numbers: dict[bytes, int] = {}
-    codes = own.copy()
+    codes = code.copy()
     for number in np.flatnonzero(narrowed).tolist():
         # Classes that are narrowed to the same values share a cell, as those of one class do.
         key = held[number].tobytes()
@@ -385,12 +385,12 @@ def by_associations(
             "the earlier release", "must show two quasi-identifiers of the register", found="fewer"
         )
     found = mine(earlier, meanings, support=support, confidence=confidence, longest=longest)
-    held = refined_sets(file, meanings, found)
+    sets = refined_sets(file, meanings, found)
     everywhere = np.ones(file.classes, dtype=np.bool_)
-    narrowed = with_sets(file, meanings, held, everywhere)
+    narrowed = with_sets(file, meanings, sets, everywhere)
     nobody = find_candidates(narrowed, knowledge).of_class == 0
     if nobody.any():
-        narrowed = with_sets(file, meanings, held, ~nobody)
+        narrowed = with_sets(file, meanings, sets, ~nobody)
     candidates = find_candidates(narrowed, knowledge)
     changed = [
         column.codes[file.first_row] != new[column.name].codes[file.first_row]

@@ -95,7 +95,7 @@ def step_of(numbers: Floats) -> float:
 
 def _ends_of(column: ReadColumn) -> Floats:
     """Lowest and highest value of each cell that is a range with two ends, shape (cells, 2)."""
-    found = np.full((len(column.cells), 2), np.nan)
+    ends = np.full((len(column.cells), 2), np.nan)
     ranges = [
         (place, cell)
         for place, cell in enumerate(column.cells)
@@ -107,8 +107,8 @@ def _ends_of(column: ReadColumn) -> Floats:
         low = cell.low if cell.low_in else cell.low + step
         high = cell.high if cell.high_in else cell.high - step
         if low < high:
-            found[place] = low, high
-    return found
+            ends[place] = low, high
+    return ends
 
 
 @dataclass(frozen=True, eq=False)

@@ -302,23 +302,23 @@ class _Shown:
 
     def _cells_of(self, group: int, value: int) -> Bools:
         """Which cells allow a value that is one of a group."""
-        column, found = self.known.column, np.zeros(len(self._numbers), dtype=np.bool_)
+        column, cells = self.known.column, np.zeros(len(self._numbers), dtype=np.bool_)
         number, off = float(column.numbers[value]), float(self.known.off[value])
         if column.texts[value] is None:
             for place, cell in self._others:
-                found[place] = isinstance(cell, (released_syntax.Missing, released_syntax.Anything))
+                cells[place] = isinstance(cell, (released_syntax.Missing, released_syntax.Anything))
         elif off > 0 and np.isfinite(number):
-            found = np.abs(self._numbers - number) <= off + self._slack
+            cells = np.abs(self._numbers - number) <= off + self._slack
             for place, cell in self._others:
-                found[place] = _is_near(cell, number - off, number + off)
+                cells[place] = _is_near(cell, number - off, number + off)
         else:
             places = np.flatnonzero(self.known.alike == group)
             for each in places.tolist():
-                found[self._place.get(str(column.texts[each]), [])] = True
-                found |= np.abs(self._numbers - column.numbers[each]) <= self._slack
+                cells[self._place.get(str(column.texts[each]), [])] = True
+                cells |= np.abs(self._numbers - column.numbers[each]) <= self._slack
             for place, cell in self._others:
-                found[place] = bool(self._values.allowed(cell, places).any())
-        return found
+                cells[place] = bool(self._values.allowed(cell, places).any())
+        return cells
 
 
 def _is_near(cell: released_syntax.Cell, low: float, high: float) -> bool:

@@ -116,8 +116,8 @@ class Side:
     @classmethod
     def of(cls, file: ReleasedFile, knowledge: Knowledge) -> Side:
         """The release as seen by somebody who holds the register."""
-        found = find_candidates(file, knowledge)
-        return cls(file, found.kind, found.group, sparse.csr_array(found.fits_kind))
+        candidates = find_candidates(file, knowledge)
+        return cls(file, candidates.kind, candidates.group, sparse.csr_array(candidates.fits_kind))
 
     def fitting(self, groups: Ints, kinds: Ints | None = None) -> sparse.csr_array:
         """Which of some, or of all, kinds fit which groups, as 0 and 1; shape (kinds, groups)."""

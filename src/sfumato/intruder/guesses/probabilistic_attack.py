@@ -612,5 +612,5 @@ def _compare(
 def _holders(groups: Alike, items: int) -> Floats:
     """Number of owners that have each item."""
     owners = np.repeat(groups.sizes, groups.counts)
-    held: Floats = np.bincount(groups.items, weights=owners, minlength=items).astype(np.float64)
-    return held
+    holders: Floats = np.bincount(groups.items, weights=owners, minlength=items).astype(np.float64)
+    return holders

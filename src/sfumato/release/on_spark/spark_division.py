@@ -290,13 +290,13 @@ def divide_on_spark(
         # As on one machine: a file that is one subtree is searched as a whole file.
         plan = plan_of(table, constraints, manifest, whole=table.persons <= upper)
         with watched(session, progress, STAGE, _UPPER, 1.0, jobs=4), ExitStack() as unless_failed:
-            kept = cut_lineage(finished(table, people, axes, found.routes, plan))
+            frame = cut_lineage(finished(table, people, axes, found.routes, plan))
             # The files are freed here only if counting them fails. Otherwise the caller frees them.
-            unless_failed.callback(release, kept)
-            tree, numbers = _tree(kept, plan.names)
+            unless_failed.callback(release, frame)
+            tree, numbers = _tree(frame, plan.names)
             unless_failed.pop_all()
     return DividedOnSpark(
-        classes=derived(kept.select(PERSON, CLASS, *plan.cells), kept),
+        classes=derived(frame.select(PERSON, CLASS, *plan.cells), frame),
         numbers=numbers,
         names=plan.names,
         tree=tree,

@@ -217,7 +217,7 @@ def assembled(
     typed = _types(records, [each for cell in cells for each in cell])
     of = dict(zip(schema.quasi_identifiers, cells, strict=True))
     kept = handed_on(table.columns, schema)
-    needed_here = [*(each.cells for own in cells for each in own), *kept]
+    needed_here = [*(each.cells for cell in cells for each in cell), *kept]
     some = records.select(*(column(name) for name in needed_here))
     named = with_secrets(some, keys, schema.person)
     order = column(NUMBER)

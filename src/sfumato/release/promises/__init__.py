@@ -73,18 +73,18 @@ def _added(name: str) -> type[Any]:
 
 def _texts(option: str, words: Sequence[str]) -> dict[str, Any]:
     """Promises by name, of the words of an option: ``NAME=LIMIT`` or ``NAME=LIMIT,KEY=VALUE``."""
-    found: dict[str, Any] = {}
+    texts: dict[str, Any] = {}
     for word in words:
         pairs = [part.partition("=")[::2] for part in word.split(",")]
         name, limit = pairs[0]
-        if not name or not all(value for _, value in pairs) or name in found:
+        if not name or not all(value for _, value in pairs) or name in texts:
             raise InputError(
                 f"option {option}",
                 "must name each promise once, with its limit",
                 accepted="NAME=LIMIT, or NAME=LIMIT,KEY=VALUE",
             )
-        found[name] = {"": _plain(limit), **{key: _plain(value) for key, value in pairs[1:]}}
-    return found
+        texts[name] = {"": _plain(limit), **{key: _plain(value) for key, value in pairs[1:]}}
+    return texts
 
 
 def _plain(text: str) -> Any:

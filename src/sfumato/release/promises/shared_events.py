@@ -234,8 +234,8 @@ class KnownEvents(Promise):
 
     def reached(self, risk: Risk, attribute: str = "") -> tuple[float | None, Position | None]:
         """The measured chance, the largest of those that `among` looks at."""
-        told = risk.known_events
-        return None if told is None else self.among(told.to_json()["known_events"]), None
+        events = risk.known_events
+        return None if events is None else self.among(events.to_json()["known_events"]), None
 
     def among(self, measured: Iterable[Mapping[str, Any]]) -> float:
         """The largest of the measured chances for every number of events up to m.
@@ -285,9 +285,9 @@ class KnownEvents(Promise):
         Of k it also sees whether every class has as many persons. Where people are drawn, theirs
         are the percentiles.
         """
-        told = risk.known_events
-        known = () if told is None else [risk for risk in told.risks if risk.m <= self.m]
-        if told is None or not (self.k or any(each.m == self.m for each in known)):
+        events = risk.known_events
+        known = () if events is None else [risk for risk in events.risks if risk.m <= self.m]
+        if events is None or not (self.k or any(each.m == self.m for each in known)):
             return None
         within = bool(self._keeps_found(risk, ""))
         if self.k:

@@ -124,10 +124,10 @@ class TCloseness(AboutAttribute):
 
     def _distances(self, classes: ClassSummary) -> dict[str, Floats]:
         equal = self.distance == Distance.EQUAL
-        found = self.spoken_of(classes.distance if equal else classes.ordered_distance)
-        if not found:
+        distances = self.spoken_of(classes.distance if equal else classes.ordered_distance)
+        if not distances:
             raise LookupError(f"classes were counted without {min(self.needs)}")
-        return found
+        return distances
 
 
 TCloseness.measures = {

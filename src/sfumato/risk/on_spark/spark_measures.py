@@ -318,12 +318,12 @@ def risk_of_classes(
     recursive_l
         The l of recursive (c, l)-diversity, as the classes were counted.
     """
-    found = totals_of(classes, attributes, threshold, recursive_l)
-    sums, least, most, shape = found.sums, found.least, found.most, found.shape
+    totals = totals_of(classes, attributes, threshold, recursive_l)
+    sums, least, most, shape = totals.sums, totals.least, totals.most, totals.shape
     records, memberships = int(sums["records"]), shape.held
     own = memberships if persons is None else persons
     fewest, number = int(least["fewest"]), int(shape.classes.sum())
-    risks = _by_persons(found, threshold)
+    risks = _by_persons(totals, threshold)
     return Risk(
         records=records,
         persons=own,
@@ -349,11 +349,11 @@ def risk_of_classes(
         avg_count_risk=Measure(
             "avg_count_risk", sums["numbers"] / memberships, why=reidentification.NUMBER_KNOWN
         ),
-        by_records=_by_records(found, threshold),
+        by_records=_by_records(totals, threshold),
         sample_uniques=_number_of(shape, 1),
         sample_unique_records=int(sums["single_records"]),
         sensitive={
-            name: _sensitive(found, place, recursive_l) for place, name in enumerate(attributes)
+            name: _sensitive(totals, place, recursive_l) for place, name in enumerate(attributes)
         },
         summary=None,
         threshold=float(threshold),

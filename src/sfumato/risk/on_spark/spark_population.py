@@ -302,14 +302,16 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
         yield Register(frame, here.persons, here.schema.person is not None)
         return
     source = open_on_cluster(data)
-    there = open_on_spark(source, register_presence.register_schema(table.schema, source.names))
-    with released(there.frame):
-        names = [quasi_identifier(place) for place in range(len(there.quasi_identifiers))]
-        task = partial(_recode, lookups=_lookups(table, there.quasi_identifiers))
+    spark_table = open_on_spark(
+        source, register_presence.register_schema(table.schema, source.names)
+    )
+    with released(spark_table.frame):
+        names = [quasi_identifier(place) for place in range(len(spark_table.quasi_identifiers))]
+        task = partial(_recode, lookups=_lookups(table, spark_table.quasi_identifiers))
         with said_plainly("take the register"):
-            frame = there.frame.select(PERSON, *names)
+            frame = spark_table.frame.select(PERSON, *names)
             frame = frame.mapInArrow(WithoutValues(task), frame.schema)
-        yield Register(frame, there.persons, there.schema.person is not None)
+        yield Register(frame, spark_table.persons, spark_table.schema.person is not None)
 
 
 def register_on_spark(

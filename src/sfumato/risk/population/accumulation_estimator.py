@@ -393,10 +393,10 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float,
     if baseline.model is None:
         try:
             # Only a second opinion: without keys no model of cells can contradict the sizes.
-            other = pitman_classes(sizes, counts, sample.population)
+            classes = pitman_classes(sizes, counts, sample.population)
         except EstimationFailedError:
             return reach, 0.0, None
-        return reach, abs(float(np.log(other / reach.classes[0]))), None
+        return reach, abs(float(np.log(classes / reach.classes[0]))), None
     share = baseline.model.followed
     # Sizes speak only of those who follow others: of so few they would change next to nothing.
     if share <= TOLD:

@@ -265,15 +265,15 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
             for step in steps
         ]
     )
-    found = moved(best)
-    k, mean = found.foretold(boxes)
+    dispersion = moved(best)
+    k, mean = dispersion.foretold(boxes)
     # By how much a box's matches change with the logarithm of its share.
     own = (matches(best + steps[1]) - matches(best - steps[1])) / 0.2
     # A negative binomial with shape k has the relative variance
     # 1 / μ + 1 / k; the delta method carries it to log λ.
     seen = float(own**2 @ (1 / mean + 1 / k)) / float(matches(best).sum()) ** 2
     # gᵀ H⁻¹ g. At the bound of c the curve may be singular, which a pseudoinverse bears.
-    return found, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
+    return dispersion, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
 
 
 def least_share(risk: Callable[[float], float], aim: float, least: float) -> float:
@@ -345,7 +345,7 @@ def gathered_risks(
         for mixture in mixtures
     ]
     posteriors = [each.posterior(different.clip(max=LARGEST)) for each in thinned]
-    found = np.empty((2, POPULATIONS))
+    risks = np.empty((2, POPULATIONS))
     for at, chosen in enumerate(rng.choice(len(weights), POPULATIONS, p=weights)):
         apart = mixtures[chosen].apart * share
         # One rate for each cell, by the distribution that cells of its size have.
@@ -358,9 +358,9 @@ def gathered_risks(
         companions[alone & (rng.random(len(sizes)) < apart / max(alone.sum(), 1))] = 0
         others = np.bincount(box_of, companions, boxes) + rng.poisson(apart * more * anew)
         # λ = Σ f / (n F). The 1 is for boxes without anybody, which add 0.
-        found[0, at] = (own / np.maximum(own + others, 1)).sum() / n
-        found[1, at] = ((own == 1) & (others == 0)).sum() / n
-    return found
+        risks[0, at] = (own / np.maximum(own + others, 1)).sum() / n
+        risks[1, at] = ((own == 1) & (others == 0)).sum() / n
+    return risks
 
 
 @dataclass(frozen=True)

@@ -221,8 +221,10 @@ class Copula(LocallyIndependent):
         some = slice(None, None, 1 + len(keys) // LOADS_FITTED)
         loads = factor_loads(in_ranges(keys[some], margins), sizes[some])
         self.chances = [
-            np.vstack([given_factor(each.shares[:-1], load), np.full(len(NODES), each.shares[-1])])
-            for each, load in zip(margins, loads.tolist(), strict=True)
+            np.vstack(
+                [given_factor(margin.shares[:-1], load), np.full(len(NODES), margin.shares[-1])]
+            )
+            for margin, load in zip(margins, loads.tolist(), strict=True)
         ]
 
     def of(self, keys: Keys, without: Ints) -> Floats:

@@ -137,7 +137,7 @@ def population_of_file(
         clusters=drawn,
     )
     chosen = estimator_named(estimator, between)
-    found = estimated_population(
+    risk = estimated_population(
         summary.records[order],
         sample,
         persons,
@@ -147,9 +147,9 @@ def population_of_file(
         auto=estimator == estimator_protocol.AUTO,
     )
     return replace(
-        found,
-        inverse_sizes=found.inverse_sizes[back],
-        class_intervals={name: interval[back] for name, interval in found.class_intervals.items()},
+        risk,
+        inverse_sizes=risk.inverse_sizes[back],
+        class_intervals={name: interval[back] for name, interval in risk.class_intervals.items()},
         class_records=summary.records,
         class_of=class_of,
     )

@@ -105,10 +105,10 @@ class PopulationRisk:
     def population_uniques(self) -> Measure:
         """The share of the file's persons who are alone in their class of both."""
         persons = self.expected_matches.value / self.marketer.value
-        own = self.expected_uniques
-        low, high = (own.value if end is None else end for end in (own.low, own.high))
+        uniques = self.expected_uniques
+        low, high = (uniques.value if end is None else end for end in (uniques.low, uniques.high))
         return replace(
-            own, name="population_uniques", value=own.value / persons,
+            uniques, name="population_uniques", value=uniques.value / persons,
             low=low / persons, high=high / persons,
         )  # fmt: skip
 

@@ -433,11 +433,11 @@ def _dankar(sample: SampleClasses) -> float:
     small = sample.fraction <= SMALL_FRACTION
     zayatz = population_uniques("zayatz", sample)
     try:
-        other = population_uniques("pitman" if small else "snb", sample)
+        uniques = population_uniques("pitman" if small else "snb", sample)
     except EstimationFailedError:
         return zayatz
     # Zayatz' where it is below SNB's (Dankar et al. 2012).
-    return other if small else min(zayatz, other)
+    return uniques if small else min(zayatz, uniques)
 
 
 UNIQUES_MODELS: Mapping[str, Callable[[SampleClasses], float]] = {

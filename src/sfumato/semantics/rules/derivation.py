@@ -405,7 +405,7 @@ def _tuples(
 
 def _named_items(rule: Rule, hierarchies: Mapping[str, Hierarchy]) -> list[Item]:
     """The items that a rule names in full."""
-    found = []
+    items = []
     for term in functions(rule.statement):
         if term.name != "item" or len(term.arguments) != 3:
             continue
@@ -417,8 +417,8 @@ def _named_items(rule: Rule, hierarchies: Mapping[str, Hierarchy]) -> list[Item]
         if hierarchy is None or not isinstance(level, int) or not 0 <= level <= hierarchy.height:
             continue
         if label in hierarchy.labels[level]:
-            found.append(Item(name, level, hierarchy.labels[level].index(label)))
-    return found
+            items.append(Item(name, level, hierarchy.labels[level].index(label)))
+    return items
 
 
 def _k(reasoner: Reasoner, linkage: str) -> int | None:

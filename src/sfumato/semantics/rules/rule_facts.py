@@ -300,8 +300,10 @@ def tuple_facts(
         *lines.tuples(linkage, distinct),
         *(
             line
-            for number, each in associations.items()
-            for line in lines.rule(number, _rarest_first(each.antecedent, distinct, sets), each)
+            for number, association in associations.items()
+            for line in lines.rule(
+                number, _rarest_first(association.antecedent, distinct, sets), association
+            )
         ),
         *(f"enforce({measure},association({number}))." for number in associations),
         *lines.ancestors(follows, below),
