@@ -49,6 +49,21 @@ def project(folder: Path, people: int = PEOPLE) -> Path:
     return file
 
 
+def signable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project as `init` proposes it, of a person who has no ledger yet."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = tmp_path / "project"
+    folder.mkdir()
+    request = ProposalRequest({"visits": visits(folder / "visits.csv", 300)}, folder, seed=7)
+    made = folder / "sfumato.toml"
+    text = propose(request).text.replace('["csv"]', '["csv"]\nreport = "json"')
+    # What is learned of so few people is more than of many.
+    text = text.replace("\n[outputs]", "\n[limits]\nlearned = 1.0\n\n[outputs]")
+    made.write_text(f"{text}\n# a comment of mine\n")
+    return made
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     """A workbench with a project."""

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 from patience import PATIENCE
-from server.workbench.conftest import visits
+from server.workbench.conftest import signable
 from server.workbench.test_workbench_journeys import axe_finds_nothing
 from server.workbench.workbenches import entered, workbench
 
 from sfumato.core.signatures import Decision, FileState, check_signature
 from sfumato.pipeline.project_folder import open_project
-from sfumato.pipeline.proposal import ProposalRequest, propose
 
 pytestmark = pytest.mark.slow
 WIDTHS = (1280, 390)
@@ -23,18 +22,8 @@ WIDTHS = (1280, 390)
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project as `init` proposes it, of a person who has no ledger yet."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    folder = tmp_path / "project"
-    folder.mkdir()
-    request = ProposalRequest({"visits": visits(folder / "visits.csv", 300)}, folder, seed=7)
-    made = folder / "sfumato.toml"
-    text = propose(request).text.replace('["csv"]', '["csv"]\nreport = "json"')
-    # What is learned of so few people is more than of many.
-    text = text.replace("\n[outputs]", "\n[limits]\nlearned = 1.0\n\n[outputs]")
-    made.write_text(f"{text}\n# a comment of mine\n")
-    return made
+    """A project that can be signed."""
+    return signable(tmp_path, monkeypatch)
 
 
 def searched(page: Any) -> None:

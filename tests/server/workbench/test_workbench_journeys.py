@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import http.server
 import os
 import random
 import re
 import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ import pytest
 from conftest import missing
 from patience import wait_until
 from server.workbench.conftest import project, visits
-from server.workbench.workbenches import Workbench, entered, workbench
+from server.workbench.workbenches import Workbench, entered, foreign_page, workbench
 
 from sfumato.pipeline.project_folder import open_project
 from sfumato.server.workbench.jobs import LOCK, Jobs, JobState
@@ -321,45 +319,26 @@ def test_a_page_of_another_port_gets_nothing(browser: Any, bench: Workbench) -> 
     context = browser.new_context()
     page = entered(context, bench)
     counted(page)
-    sent: list[str] = []
-
-    class Neighbour(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            sent.append(self.headers.get("Cookie", ""))
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            page = f"""<form id=f method=post action="{bench.origin}/undo"></form>
-                <iframe src="{bench.origin}/data"></iframe><img src="{bench.origin}/data">"""
-            self.wfile.write(page.encode())
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Neighbour)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    name = bench.host.partition(":")[0]
-    for host in ("127.0.0.1", "localhost", "other.localhost", name):
-        foreign = context.new_page()
-        foreign.goto(f"http://{host}:{server.server_port}/")
-        read = foreign.evaluate(
-            """origin => fetch(origin + "/data", {credentials: "include"}).then(
-                answer => answer.text(), () => "nothing")""",
-            bench.origin,
-        )
-        assert "birth_year" not in read
-        assert all("birth_year" not in frame.content() for frame in foreign.frames)
-        with foreign.expect_navigation():
-            foreign.evaluate("document.getElementById('f').submit()")
-        assert "does not come from a page" in foreign.content()
-        foreign.close()
-    # Whoever does not know the name is never sent the cookie.
-    assert all("sfumato" not in cookie for cookie in sent[:3])
+    with foreign_page(bench) as (port, sent):
+        for host in ("127.0.0.1", "localhost", "other.localhost", bench.host.partition(":")[0]):
+            foreign = context.new_page()
+            foreign.goto(f"http://{host}:{port}/")
+            read = foreign.evaluate(
+                """origin => fetch(origin + "/data", {credentials: "include"}).then(
+                    answer => answer.text(), () => "nothing")""",
+                bench.origin,
+            )
+            assert "birth_year" not in read
+            assert all("birth_year" not in frame.content() for frame in foreign.frames)
+            with foreign.expect_navigation():
+                foreign.evaluate("document.getElementById('f').submit()")
+            assert "does not come from a page" in foreign.content()
+            foreign.close()
+        # Whoever does not know the name is never sent the cookie.
+        assert all("sfumato" not in cookie for cookie in sent[:3])
     page.goto(bench.link)
     page.wait_for_timeout(500)
     assert "was used" in page.content()
-    server.shutdown()
-    server.server_close()
     context.close()
 
 

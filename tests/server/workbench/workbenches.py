@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -107,3 +109,30 @@ def entered(context: Any, bench: Workbench) -> Any:
     page.goto(bench.link)
     page.wait_for_url("**/data")
     return page
+
+
+@contextmanager
+def foreign_page(bench: Workbench) -> Iterator[tuple[int, list[str]]]:
+    """A neighbour's page at a port of this machine, and the cookies that it is sent.
+
+    It shows the workbench in a frame and an image, and has a form `f` that posts to it.
+    """
+    sent: list[str] = []
+
+    class Neighbour(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            sent.append(self.headers.get("Cookie", ""))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            page = f"""<form id=f method=post action="{bench.origin}/undo"></form>
+                <iframe src="{bench.origin}/data"></iframe><img src="{bench.origin}/data">"""
+            self.wfile.write(page.encode())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Neighbour) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port, sent
+        server.shutdown()

@@ -211,7 +211,8 @@ def _running(bench: Bench, kind: str) -> Job | None:
 @project_view("release")
 def dots(request: HttpRequest, bench: Bench) -> HttpResponse:
     """The frontier alone, as it fills."""
-    return render(request, "workbench/dots.html", {"bench": bench, **_parts(bench)})
+    parts = {"bench": bench, "expected": bench.edits.sha(), **_parts(bench)}
+    return render(request, "workbench/dots.html", parts)
 
 
 @require_POST

@@ -6,6 +6,8 @@
   const name = named || crypto.randomUUID();
   sessionStorage.setItem("window", name);
 
+  // Firefox gives the fields of a page that is loaded again what others held, hidden ones too.
+
   // Every form says from which window it comes.
   document.addEventListener("formdata", (event) => event.formData.set("window", name));
 
