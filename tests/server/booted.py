@@ -27,11 +27,13 @@ def booted() -> ServerConfig:
 
 def emptied() -> None:
     """Remove every row and whatever is held in memory."""
+    from django.conf import settings
     from django.db import connection, transaction
 
-    from sfumato.server import proofs
+    from sfumato.server import heads, proofs
     from sfumato.server.live import live_projects as memory
 
+    (settings.SFUMATO.keys / heads.FILE).unlink(missing_ok=True)
     proofs.forget()
     with memory._guard:
         memory._kept.clear()

@@ -6,12 +6,13 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlencode
@@ -423,8 +424,6 @@ def test_a_missing_extra_is_said(tmp_path: Path, command: tuple[str, ...]) -> No
 
 @pytest.mark.slow
 def test_the_log_is_checked_from_the_command_line(tmp_path: Path) -> None:
-    import sqlite3
-
     with _serving(tmp_path, whole=False) as server:
         headers = {"Host": f"127.0.0.1:{server.port}", "Origin": f"http://127.0.0.1:{server.port}"}
         _set_up(server, headers)
@@ -440,10 +439,13 @@ def test_the_log_is_checked_from_the_command_line(tmp_path: Path) -> None:
     assert _run("audit", "verify", "--against", "x", *options).returncode == BAD_INPUT
     with sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3") as database:
         database.execute("DELETE FROM audit_entry WHERE number = 4")
+    # Beside the keys the server has kept it itself.
+    for words in ((), ("--against", head)):
+        cut = _run("audit", "verify", *words, *options)
+        assert cut.returncode == ABOVE
+        assert "before entry 4 that was kept" in cut.stderr
+    (tmp_path / "keys" / "log.head").unlink()
     assert _run("audit", "verify", *options).returncode == 0
-    cut = _run("audit", "verify", "--against", head, *options)
-    assert cut.returncode == ABOVE
-    assert "before entry 4 that was kept" in cut.stderr
     with sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3") as database:
         database.execute("UPDATE audit_entry SET actor = 'w00000000' WHERE number = 1")
     assert "entry 1 was changed" in _run("audit", "verify", *options).stderr
@@ -459,6 +461,30 @@ def test_commands_need_a_server_that_was_started(tmp_path: Path) -> None:
     assert run.returncode == BAD_INPUT
     assert "sfumato serve" in run.stderr
     assert not (tmp_path / "keys").exists(), "no keys are made by looking"
+
+
+@pytest.mark.slow
+def test_an_older_database_is_noticed_and_restored(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "sfumato.sqlite3"
+    with _serving(tmp_path, whole=False) as server:
+        headers = {"Host": f"127.0.0.1:{server.port}", "Origin": f"http://127.0.0.1:{server.port}"}
+        _set_up(server, headers)
+        options = server.options
+        server.end()
+    with closing(sqlite3.connect(path)) as live, closing(sqlite3.connect(":memory:")) as copy:
+        live.backup(copy)
+        assert _run("account", "reset", "first", *options).returncode == 0
+        copy.backup(live)
+    refused = _run("serve", *options, "--port", str(server.port))
+    assert refused.returncode == BAD_INPUT
+    assert "audit restore" in refused.stderr
+    assert _run("account", "reset", "first", *options).returncode == BAD_INPUT
+    assert _run("audit", "verify", *options).returncode == ABOVE
+    assert _run("audit", "restore", *options).returncode == 0
+    assert _run("audit", "verify", *options).returncode == 0
+    assert _run("audit", "restore", *options).returncode == BAD_INPUT
+    with _serving(tmp_path, whole=False) as server:
+        assert server.ask("GET", "/login")[0].status == 200
 
 
 @pytest.mark.slow

@@ -90,6 +90,7 @@ def reset(
     from sfumato.server.accounts.backend import plain_name
     from sfumato.server.accounts.sessions import RESET_DAYS, remove_second_factor, reset_link
     from sfumato.server.error_pages import Stop
+    from sfumato.server.heads import keep
     from sfumato.server.proofs import check_stated
     from sfumato.server.store.models import Account
 
@@ -105,6 +106,7 @@ def reset(
             address = reset_link(None, found)
             typer.echo(address)
             say(f"It works once, for {RESET_DAYS} days. Hand it to its owner in person.")
+        keep()
     except Stop as error:
         raise InputError(
             "the account", "must be as the log states it", found=error.reason
@@ -254,11 +256,13 @@ def verify(
 
     Exit code 2 if something was.
     """
-    existing(data, keys, database)
+    existing(data, keys, database, older=True)
     from sfumato.server.audit_log import parse_head
     from sfumato.server.audit_log import verify as check
+    from sfumato.server.heads import kept
 
-    verdict = check(parse_head(against) if against else None)
+    own = kept()
+    verdict = check(parse_head(against) if against else (own.head if own else None))
     show_verdict("audit log", verdict)
 
 
@@ -269,6 +273,20 @@ def checkpoint(data: Data = DATA, keys: KeyFolder = None, database: Database = "
     from sfumato.server.audit_log import head
 
     typer.echo(str(head()))
+
+
+@audits.command()
+def restore(data: Data = DATA, keys: KeyFolder = None, database: Database = "") -> None:
+    """Go on from a database that is older than what was kept of it beside the keys.
+
+    Budgets, roles, grants and links are brought to where they were; who had another password or
+    second factor then needs a link for a new one. The log says that it was restored.
+    """
+    existing(data, keys, database, older=True)
+    from sfumato.server.heads import restore as go_on
+
+    lost = go_on()
+    say(f"Restored. Rows made since that are lost: {lost:,}.")
 
 
 @projects.command(name="list")
@@ -299,6 +317,7 @@ def purge(
     existing(data, keys, database)
     from sfumato.server.custodian.project_grants import purge as destroy
     from sfumato.server.error_pages import Stop
+    from sfumato.server.heads import keep
     from sfumato.server.store.models import Project
 
     found = Project.objects.filter(pk=project).first()
@@ -311,6 +330,7 @@ def purge(
         destroy(None, project)
     except Stop as error:
         raise InputError("the project", "must not be purged yet", found=error.reason) from None
+    keep()
     say("Purged. Its data cannot be read any more; a backup that holds its key still can.")
 
 
@@ -339,6 +359,7 @@ def export_project(
     existing(data, keys, database)
     from sfumato.server.audit_log import append
     from sfumato.server.error_pages import Stop
+    from sfumato.server.heads import keep
     from sfumato.server.manager.project_figures import decisions_bytes
     from sfumato.server.proofs import check_project
     from sfumato.server.store.models import Project, ProjectState
@@ -359,6 +380,7 @@ def export_project(
         part.write_bytes(content)
     # After the file: nothing is in the log as exported that was not.
     append(None, "export decisions", f"project {found.pk}", {"bytes": len(content)})
+    keep()
     say(f"Wrote {output}")
 
 
@@ -373,7 +395,7 @@ def check_extra() -> None:
     check_installed("the web application", {each: each for each in NEEDED}, extra="review")
 
 
-def started(config: ServerConfig) -> Keys:
+def started(config: ServerConfig, *, older: bool = False) -> Keys:
     """Set a server up in this process; a database that does not answer is said.
 
     Raises
@@ -386,7 +408,11 @@ def started(config: ServerConfig) -> Keys:
     from sfumato.server.boot import boot
 
     try:
-        return boot(config)
+        made = boot(config)
+        from sfumato.server.heads import check_kept
+
+        if not older:
+            check_kept()
     except DatabaseError:
         raise InputError(
             "the database",
@@ -394,10 +420,18 @@ def started(config: ServerConfig) -> Keys:
             found="an error",
             advice="check --database and --data, and that the server of the database runs",
         ) from None
+    return made
 
 
-def existing(data: Path, keys: Path | None, database: str, *, url: str = "") -> ServerConfig:
+def existing(
+    data: Path, keys: Path | None, database: str, *, url: str = "", older: bool = False
+) -> ServerConfig:
     """Set this process up for a server that was started before.
+
+    Parameters
+    ----------
+    older
+        Whether its database may be older than what was kept of it.
 
     Raises
     ------
@@ -416,5 +450,5 @@ def existing(data: Path, keys: Path | None, database: str, *, url: str = "") -> 
     # Keys would be made where there are none, and could not read the data.
     if not (config.keys / "signing.key").is_file():
         raise InputError("option --keys", "must be the folder of the server's keys", found="none")
-    started(config)
+    started(config, older=older)
     return config

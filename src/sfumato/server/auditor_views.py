@@ -16,6 +16,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from sfumato.core.errors import InputError
+from sfumato.server import heads
 from sfumato.server.accounts.views import allowed
 from sfumato.server.audit_log import append, parse_head, verify
 from sfumato.server.error_pages import problem
@@ -153,14 +154,14 @@ def audit(request: HttpRequest) -> HttpResponse:
 @allowed(Action.READ_AUDIT_LOG)
 def check(request: HttpRequest) -> HttpResponse:
     """Check the whole log, against a head that was kept elsewhere where one is given."""
-    verdict, wrong = None, ""
+    verdict, wrong, own = None, "", heads.kept()
     kept = request.POST.get("against", "").strip()
     if request.method == "POST":
         try:
-            verdict = verify(parse_head(kept) if kept else None)
+            verdict = verify(parse_head(kept) if kept else (own.head if own else None))
         except InputError:
             wrong = "This is no head: a number, a colon, 64 hexadecimal digits."
-    context = {"verdict": verdict, "wrong": wrong, "kept": kept}
+    context = {"verdict": verdict, "wrong": wrong, "kept": kept, "own": own}
     return render(request, "auditor/check.html", context)
 
 

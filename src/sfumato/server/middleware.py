@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from sfumato.server.accounts.backend import AccountBackend, plain_name
 from sfumato.server.accounts.sessions import ASSURED, BEGAN, SEEN, begin_session, is_over
 from sfumato.server.error_pages import Stop, problem
+from sfumato.server.heads import keep
 from sfumato.server.proofs import proofs
 from sfumato.server.store.models import Account
 
@@ -35,6 +36,9 @@ class SessionRulesMiddleware:
             return self._get_response(request)
         answer = self._answer(request)
         proofs().say_refused()
+        # Clicks of workers are too many; what they spend is kept each minute.
+        if request.method == "POST" and "/pairs/" not in request.path:
+            keep()
         return answer
 
     def _answer(self, request: HttpRequest) -> HttpResponse:

@@ -50,12 +50,15 @@ class Proofs:
         That entry.
     fault
         What is wrong with the entries after it, ``""`` if nothing.
+    kept
+        Number of the entry that was kept last outside the database.
     """
 
     def __init__(self) -> None:
         self.replay = Replay(_KEPT)
         self.tip = Head(0, START)
         self.fault = ""
+        self.kept = 0
         self.lock = threading.RLock()
         self._members: tuple[tuple[int, str], set[tuple[str, int]]] = ((0, ""), set())
         self._said: dict[tuple[str, str, str], bool] = {}

@@ -31,9 +31,9 @@ from sfumato.server.audit_log import append
 from sfumato.server.config import DATABASE_FILE, Role, ServerConfig
 from sfumato.server.discretion import log_without_values
 from sfumato.server.error_pages import Stop
+from sfumato.server.heads import keep, keep_beside
 from sfumato.server.manager.uploads import MOST_BYTES
 from sfumato.server.permissions import Action, decide
-from sfumato.server.proofs import proofs
 from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link
 from sfumato.server.store.statements import checkpoint_beside
@@ -137,7 +137,8 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
     log_without_values()
     # Sessions that ended by themselves stay in the table until somebody removes them.
     call_command("clearsessions")
-    proofs().follow()  # before anybody waits for it
+    keep()  # reads the log, before anybody waits for it
+    keep_beside()
     HTTPChannel.parser_class = Parser  # no option of the server names it
     try:
         server = create_server(
