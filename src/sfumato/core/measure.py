@@ -8,6 +8,8 @@ from typing import Any
 from sfumato.core.declaration import fields_of
 from sfumato.core.phrases import Phrase
 
+NORMAL = 1.959963984540054
+"""Standard errors to either end of an interval of 95 %: the normal quantile of .975."""
 REGISTER = "register"
 """The name of an estimator that is none: the population was counted."""
 ESTIMATED = Phrase("estimated, not promised")

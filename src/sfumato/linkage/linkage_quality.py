@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sfumato.core.arrays import Bools, Floats, Integers, Ints
 from sfumato.core.errors import InputError
-from sfumato.core.measure import Measure
+from sfumato.core.measure import NORMAL, Measure
 from sfumato.linkage.match_decisions import SAME, Verdicts
 from sfumato.linkage.match_thresholds import Pairs
 
@@ -92,9 +92,6 @@ def _pairs(label: Labels, source: Labels | None) -> int:
 
 EDGES = (0.0, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, np.inf)
 """Ends of the strata of scores; the threshold of a match is one more."""
-# The normal quantile Φ⁻¹(0.975).
-DEVIATIONS = 1.959964
-"""Standard deviations to either side of an interval of 95 %."""
 # A choice: Wilson's interval of three pairs reaches beyond ½ even where none is a match.
 LEAST = 5
 """Pairs of each stratum that are looked at, where it has as many."""
@@ -197,14 +194,14 @@ def weights(pairs: Ints, match: Bools, true: float, recall: float) -> tuple[Floa
 
 def _spread(mean: Floats, size: Ints) -> Floats:
     """Standard deviation of a pair of each stratum, as wide as Wilson's interval has it."""
-    square = DEVIATIONS**2
+    square = NORMAL**2
     return np.asarray(np.sqrt(size * (size * mean * (1 - mean) + square / 4)) / (size + square))
 
 
 def _half_width(pairs: Ints, mean: Floats, weight: Floats, size: Ints) -> float:
     # σ_h √((1 − n_h/N_h) / n_h): a stratum that is looked at in full has no error left.
     reach = weight * _spread(mean, size) * np.sqrt(1 / size - 1 / pairs)
-    return float(DEVIATIONS * np.linalg.norm(reach))
+    return float(NORMAL * np.linalg.norm(reach))
 
 
 def _allocated(pairs: Ints, mean: Floats, weight: Floats, half_width: float) -> Ints:
@@ -282,9 +279,9 @@ def checked_quality(
 
 def _distances(plan: Plan, share: Floats, size: Integers) -> tuple[Floats, Floats]:
     """How far Wilson's interval of each stratum reaches below and beyond its share."""
-    square = DEVIATIONS**2
+    square = NORMAL**2
     middle = (size * share + square / 2) / (size + square)
-    reach = DEVIATIONS * np.sqrt(size * share * (1 - share) + square / 4) / (size + square)
+    reach = NORMAL * np.sqrt(size * share * (1 - share) + square / 4) / (size + square)
     # The finite population correction: pairs that were looked at have nothing uncertain left.
     unseen = np.sqrt(1 - size / plan.pairs)
     return (share - middle + reach) * unseen, (middle + reach - share) * unseen

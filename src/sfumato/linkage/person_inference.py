@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 
 from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints, Levels, Words
 from sfumato.core.errors import InputError
-from sfumato.core.measure import Measure
+from sfumato.core.measure import NORMAL, Measure
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.loop_calls import floats, in_threads, ints
 from sfumato.kernels.record_pairs import merge
@@ -54,8 +54,6 @@ _MANY, _FEW, _ENOUGH = 16, 4, 15_000
 _SURE = 4.0
 """Log odds from which a pair is not doubtful."""
 _LEAST_SHIFT, _MOST_SHIFT = -4.0, 10.0
-# The normal quantile of a two-sided interval of 95 %.
-_WIDE = 1.96
 _ANSWERS = 1
 """The stream of the seed that the truth of answered pairs is drawn from."""
 _BY_DRAWS = (
@@ -537,7 +535,7 @@ def _measure(name: str, right: Floats, wrong: Floats) -> Measure:
     odds, pairs = np.log((right + 0.5) / (wrong + 0.5)), float((right + wrong).mean())
     share = np.divide(right, right + wrong, out=np.ones(len(right)), where=right + wrong > 0)
     # On log odds, as shares near 1 are skewed and an interval of the shares would pass 1.
-    reach = _WIDE * odds.std(ddof=1)
+    reach = NORMAL * odds.std(ddof=1)
     low, high = expit(odds.mean() + reach * np.array([-1.0, 1.0])).tolist()
     value = float(np.median(share))
     if pairs >= 1:

@@ -15,9 +15,10 @@ from math import comb
 import numpy as np
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
+from sfumato.core.measure import NORMAL
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import learned_values
-from sfumato.risk.known_events import NORMAL, drawn_sets
+from sfumato.risk.known_events import drawn_sets
 from sfumato.risk.learned_values import Learned, Share
 from sfumato.risk.shown_file import Crowds, Dated, FurtherColumn, ShownFile, distinct
 from sfumato.risk.tied_events import pairs_within

@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import plain_fields
-from sfumato.core.measure import Measure
+from sfumato.core.measure import NORMAL, Measure
 from sfumato.core.number_text import counted
 from sfumato.core.phrases import Figure, Phrase
 from sfumato.engines.embedded.counts import group
@@ -492,8 +492,6 @@ NAMED = 5
 """Columns that are named in a sentence; of more their number."""
 DIGITS = 12
 """Decimals of shares: those behind depend on the order in which they are added up."""
-NORMAL = 1.959963984540054
-"""The 97.5th percentile of the normal distribution."""
 
 
 def measure_known_events(

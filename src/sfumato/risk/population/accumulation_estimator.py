@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
+from sfumato.core.measure import NORMAL
 from sfumato.risk.population.cell_model import CellModel, fit_cells
 from sfumato.risk.population.class_accumulation import EDGE, Extrapolation, Growth, Reach, by_sizes
 from sfumato.risk.population.estimator_protocol import (
@@ -19,7 +20,6 @@ from sfumato.risk.population.estimator_protocol import (
     most_shown,
 )
 from sfumato.risk.population.sampled_clusters import SampledClusters
-from sfumato.risk.population.subsample_validation import STANDARD_DEVIATIONS
 from sfumato.risk.population.uniqueness_models import pitman_classes
 from sfumato.risk.population.value_shares import LARGEST, Margin, Mixture, fit_mixture
 
@@ -278,8 +278,8 @@ def interval(
     """
     distance = float(np.log(sample.population / sample.n))
     drift = DRIFT * distance * float(reach.leverage[0])
-    scatter = STANDARD_DEVIATIONS * _scatter(sample, growth, rng)
-    chance = STANDARD_DEVIATIONS * float(reach.chance[0])
+    scatter = NORMAL * _scatter(sample, growth, rng)
+    chance = NORMAL * float(reach.chance[0])
     clusters = UNSURE_OF_CLUSTERS * _of_clusters(sample, growth, reach)
     parts = [scatter, drift, chance, apart, clusters]
     width = float(np.sqrt(sum(part * part for part in parts) + reach.trend[0] ** 2))
@@ -387,7 +387,7 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float,
     # Nobody alone is a growth of 0: the curve is flat in any model.
     if not sample.alone:
         return reach, 0.0, None
-    between = STANDARD_DEVIATIONS * between_models(sample, baseline)
+    between = NORMAL * between_models(sample, baseline)
     if sample.clusters is not None:
         return reach, between, None
     if baseline.model is None:
@@ -410,7 +410,7 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float,
         growth=reach.growth + share * (told.growth - reach.growth),
     )
     # Three errors that do not depend on each other add up as squares.
-    apart = share * difference[0], share * STANDARD_DEVIATIONS * error, (1 - share) * between
+    apart = share * difference[0], share * NORMAL * error, (1 - share) * between
     return both, float(np.linalg.norm(apart)), alone
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, gammaln, logit
 
 from sfumato.core.arrays import Floats, Ints
-from sfumato.risk.population.subsample_validation import STANDARD_DEVIATIONS
+from sfumato.core.measure import NORMAL
 from sfumato.risk.population.value_shares import LARGEST, Mixture, fit_mixture, shares_of_sizes
 
 TINY = 1e-300
@@ -221,7 +221,7 @@ class Extrapolation:
         leverage = self._integral(growth * (1 - growth))
         known = self._spread if np.isfinite(self._spread) else 0.0
         # The interval then reaches to what the sample alone says, also where the prior is narrower.
-        unsure = np.maximum(np.abs(raw) / STANDARD_DEVIATIONS, known)
+        unsure = np.maximum(np.abs(raw) / NORMAL, known)
         return Reach(
             classes=seen * np.exp(distance),
             growth=growth[-1],

@@ -13,7 +13,7 @@ from scipy.special import expit, gammaln, logit, pdtr, pdtrik
 
 from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.extensions import extension
-from sfumato.core.measure import Measure
+from sfumato.core.measure import NORMAL, Measure
 from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population import estimator_protocol, subsample_validation
@@ -376,7 +376,7 @@ class _EstimateMeasures:
         # Var Σ w B over k classes of an entry with the weight w / k each: k (w/k)² p (1 − p).
         squares = weights * weights / self.sample.each
         scatter = float(np.sqrt(squares @ (chances * (1 - chances))))
-        noise = subsample_validation.STANDARD_DEVIATIONS * scatter
+        noise = NORMAL * scatter
         # Odds move and not chances, which so stay in [0, 1].
         odds = logit(np.clip(chances, EDGE, 1 - EDGE))
         least, most = (float(weights @ expit(odds + by)) for by in (-drift, drift))

@@ -11,8 +11,6 @@ from sfumato.risk.population import estimator_protocol as protocol
 
 FEWEST = 50
 """Persons of a subsample from which on it tells something."""
-# 95 % of a normal variable lie within.
-STANDARD_DEVIATIONS = 1.96
 UNSURE = 0.15
 """Mean error on subsamples from which on an estimate is called unsure."""
 
