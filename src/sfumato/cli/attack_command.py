@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import (
-    SCREEN,
-    columns,
-    cut,
-    few,
-    hand_over,
-    progress_bar,
-    write_report,
-)
+from sfumato.cli.output import SCREEN, columns, cut, few, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Details, Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of, opened, secret_of

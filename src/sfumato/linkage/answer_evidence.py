@@ -49,8 +49,6 @@ class ErrorRate:
     ----------
     kind
         Names of the columns that such pairs differ in; ``None`` for all kinds with few answers.
-    twice
-        Number of the answered pairs that another clerk answered, too.
     value, low, high
         Share of wrong answers, with its 95 % interval.
     """

@@ -103,16 +103,6 @@ def expect_pairs(
     """How many pairs rules are expected to make, by Splink's blocking analysis.
 
     Counted up to 20,000 records, estimated from a sample of that many beyond.
-
-    Parameters
-    ----------
-    frames
-        The standardised tables as Splink knows them.
-
-    Raises
-    ------
-    SfumatoError
-        If Splink cannot count them.
     """
     from splink.blocking_analysis import count_comparisons_from_blocking_rules
 

@@ -293,15 +293,7 @@ def _under_name(email: str, surname: str, given: str) -> str:
 def pairs_of_equal(code: Ints, wanted: int, rng: np.random.Generator) -> Ints:
     """Draw pairs of two records with one value, with replacement, each as likely; none if none has.
 
-    Parameters
-    ----------
-    code
-        A number for each record's value, -1 where it is missing; shape (records,).
-
-    Returns
-    -------
-    numpy.ndarray
-        Both records, shape (2, pairs).
+    The value of a record is -1 where it is missing. Gives both records, shape (2, pairs).
     """
     record = np.flatnonzero(code >= 0)
     record = record[np.argsort(code[record], kind="stable")]

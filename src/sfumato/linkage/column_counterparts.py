@@ -244,14 +244,9 @@ def _said(one: Column, other: Column) -> float:
 
 @dataclass(frozen=True)
 class Matching:
-    """The counterparts among the columns of two tables.
+    """The counterparts among the columns of two tables, by place, and those that are doubtful.
 
-    Attributes
-    ----------
-    pairs
-        Places of the columns that hold the same, in the one table and in the other.
-    doubtful
-        Places of those that hold the same as far as one sees, but no more than others do.
+    These hold the same as far as one sees, but no more than others do.
     """
 
     pairs: tuple[tuple[int, int], ...]

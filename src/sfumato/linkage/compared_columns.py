@@ -52,15 +52,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Meanings:
-    """What was found in the columns of some tables.
+    """What was found in the columns of some tables, in the order of the first that has them.
 
-    Attributes
-    ----------
-    found
-        The columns to compare, in the order of the first table that has them.
-    questions
-        What somebody should look at: columns without a counterpart, and pairs that nothing but a
-        person can decide on. Without values.
+    Questions are what somebody should look at, without values: columns without a counterpart, and
+    pairs that nothing but a person can decide on.
     """
 
     found: list[Found]

@@ -155,14 +155,9 @@ FieldKeys = tuple[bytes, bytes]
 
 
 def hkdf(secret: bytes, length: int, *, salt: bytes = b"", info: bytes = b"") -> bytes:
-    """Key material from a secret: HKDF with SHA-256 (RFC 5869, Section 2).
+    """Key material, up to 8,160 bytes, from a secret: HKDF with SHA-256 (RFC 5869, Section 2).
 
-    Parameters
-    ----------
-    length
-        Bytes wanted, at most 8,160.
-    salt, info
-        As in the RFC; not secret.
+    Salt and info are not secret.
     """
     # RFC 5869: a salt that is not given is as many zero bytes as the hash is long.
     extracted = hmac.digest(salt or bytes(32), secret, hashlib.sha256)

@@ -418,8 +418,6 @@ def link_encodings(
 
     Parameters
     ----------
-    tables
-        Name of each source and its encodings, or their file.
     schema
         What the columns of attached tables are.
     attach_tables
@@ -427,8 +425,6 @@ def link_encodings(
         file. Without any the linked file has persons and sources only.
     pseudonym_key
         Secret for ids that are the same in every run; random ones without it.
-    secret
-        What random ids and the linked file's order come from.
     """
     sources = _read(tables, matching.mode)
     records = Records(tuple(sources), tuple(source.ids for source in sources.values()))

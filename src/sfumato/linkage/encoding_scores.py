@@ -359,10 +359,6 @@ class ScoreMixture:
     ----------
     matched
         Share of the records that have a match.
-    location, scale
-        Of the Gumbel distribution of the best of many non-matches.
-    lowest
-        No score at or below it is taken for a match's.
     one_to_one
         Whether it speaks of each record's best pair; else of any pair, where all the pairs that
         chance makes count, exp(-(x - location) / scale) of them above x for each record.

@@ -121,18 +121,7 @@ def checked_engine(engine: object) -> Engine:
 def database_of(
     engine: Engine, connection: duckdb.DuckDBPyConnection, folder: Path
 ) -> Iterator[Database]:
-    """What Splink works in, for as long as it is needed.
-
-    Yields
-    ------
-    Database
-        DuckDB on this machine, or Spark.
-
-    Raises
-    ------
-    SfumatoError
-        If Splink cannot use it.
-    """
+    """What Splink works in, for as long as it is needed: DuckDB on this machine, or Spark."""
     if engine is Engine.DUCKDB:
         with quiet("take the database"):
             database = OnDuckDB(connection)

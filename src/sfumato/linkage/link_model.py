@@ -169,14 +169,9 @@ def equal_u(settings: dict[str, Any]) -> dict[str, float]:
 def with_levels(
     settings: dict[str, Any], changes: Mapping[tuple[str, int], Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Settings with other values in their comparison levels.
+    """Settings with other values in levels, by comparison and number of the level.
 
-    Parameters
-    ----------
-    settings
-        The settings; they are left as they are.
-    changes
-        By comparison and number of the level: keys and values.
+    The given ones stay.
     """
     comparisons = []
     for comparison in settings["comparisons"]:
@@ -213,14 +208,9 @@ _KEPT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Adjusted:
-    """A prior and values of u that fit the scored pairs.
+    """A prior and values of u, among pairs that are no matches, that fit the scored pairs.
 
-    Attributes
-    ----------
-    weight
-        Match weight of each pair with them, in bits, the prior included.
-    u
-        By comparison and level: u among pairs that are no matches.
+    Match weights of the pairs are in bits, the prior included.
     """
 
     prior: float

@@ -54,13 +54,7 @@ def as_text(values: pa.Array, column: str) -> pa.Array:
 def joined(texts: Sequence[pa.Array], kind: link_spec.ColumnKind | None) -> pa.Array:
     """One text of several columns.
 
-    Parameters
-    ----------
-    texts
-        Their texts; year, month and day of a date.
-    kind
-        What they hold together. A date with a part missing is missing, a name or address has the
-        parts that there are.
+    A date with a part missing is missing, a name or address has the parts that there are.
     """
     if len(texts) == 1:
         return texts[0]

@@ -17,15 +17,7 @@ from sfumato.linkage.match_thresholds import Pairs
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How what was found agrees with the truth.
-
-    Attributes
-    ----------
-    precision
-        Share of what was found that is true; 1 where nothing was found.
-    recall
-        Share of what is true that was found; 1 where nothing is.
-    """
+    """How what was found agrees with the truth; 1 where nothing was found, or nothing is true."""
 
     precision: float
     recall: float

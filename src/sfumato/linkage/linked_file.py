@@ -165,15 +165,7 @@ def _looks_like_one(name: str, kind: ColumnKind) -> bool:
 
 
 def read_analytic(opened: link_sources.Opened, kept: Mapping[str, ColumnKind]) -> Analytic:
-    """Stack the analytic halves: the union of their columns, one row per record.
-
-    Parameters
-    ----------
-    opened
-        The tables, open and separated.
-    kept
-        Compared columns that go along: name and kind.
-    """
+    """Stack the analytic halves: the union of their columns, one row per record."""
     parts = [_one_source(opened, place, kept) for place in range(len(opened.records.sources))]
     return Analytic(np.arange(opened.records.count), stacked(parts), kept)
 
@@ -352,13 +344,6 @@ def linked_schema(
     """The schema of the linked file: as given for the sources, or proposed.
 
     A column that numbers a person and that no schema names is left out.
-
-    Parameters
-    ----------
-    table
-        The linked file: the person, the source, and the rest.
-    quasi_identifiers
-        Its columns that were compared: name and kind.
     """
     person, source, *rest = table.column_names
     notes = {person: "the person, as the linkage found it", source: "where the record comes from"}

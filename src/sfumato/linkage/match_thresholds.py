@@ -302,14 +302,6 @@ class Curve:
     ----------
     score
         The distinct scores, ascending: each as a threshold.
-    above
-        Number of pairs from it on.
-    false
-        Expected number of false ones among them.
-    missed
-        Expected number of true matches among the pairs below it.
-    true
-        Expected number of true matches among all pairs.
     """
 
     score: Floats

@@ -46,12 +46,7 @@ from sfumato.table.table_files import write_table
 class Batch:
     """A batch that was written.
 
-    Attributes
-    ----------
-    pairs
-        Number of its pairs, those of batches before that nobody has answered among them.
-    again
-        Number of its pairs that were answered before, for another clerk to answer.
+    It has pairs that nobody has answered, and some for another clerk to answer.
     """
 
     pairs: int

@@ -132,18 +132,7 @@ class CandidatePairs:
         return [number_of.get(i, 0) for i in range(len(rules))]
 
     def compare(self, settings: dict[str, Any], count: Mapping[str, Floats]) -> Patterns:
-        """Compare them; gives the patterns that there are.
-
-        Parameters
-        ----------
-        count
-            Number of records with each record's value, of the comparisons for which it counts.
-
-        Raises
-        ------
-        SfumatoError
-            If the database fails.
-        """
+        """Compare them, with the numbers of records where frequencies count; gives the patterns."""
         used = sorted(set().union(*columns_by_comparison(settings).values()))
         self._comparisons = {
             setting["output_column_name"]: sum(
@@ -215,17 +204,9 @@ class CandidatePairs:
         self._database.send(name)
 
     def fetch(self, patterns: Patterns, kept: Bools) -> tuple[Pairs, Ints]:
-        """The pairs of some patterns, their scores open, by (left, right), and which each has.
+        """The pairs of the wanted patterns, their scores open, by (left, right).
 
-        Parameters
-        ----------
-        kept
-            Which are wanted; shape (patterns,).
-
-        Raises
-        ------
-        SfumatoError
-            If the database fails.
+        Beside each is its pattern. Whether a pattern is wanted has shape (patterns,).
         """
         sources = patterns.left * len(self._tables) + patterns.right
         wanted = {"pattern": np.flatnonzero(kept).astype(np.int32), "sources_": sources[kept]}

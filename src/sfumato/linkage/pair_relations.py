@@ -181,10 +181,6 @@ class Errors:
     ----------
     bound
         By aspect, whether there would be more twins, or juniors, than possible; without dates none.
-    belief
-        How much the prior rate of errors counts.
-    crowded
-        Whether such values are hardly the person's.
     """
 
     bound: Mapping[int, bool]

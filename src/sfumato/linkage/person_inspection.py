@@ -97,15 +97,7 @@ def inspect_linkage(earlier: Earlier, most: int) -> Inspection:
 def inspect_persons(
     person_ids: pa.Array, pairs: Pairs, records: Records, *, once: set[str], unmet: int, most: int
 ) -> Inspection:
-    """Look at persons: O(records + pairs).
-
-    Parameters
-    ----------
-    once
-        Sources that hold each person at most once.
-    most
-        Largest persons, and bridges, at most.
-    """
+    """Look at persons, at so many of the largest and of bridges at most: O(records + pairs)."""
     ids = person_ids.dictionary_encode()
     person = np.asarray(ids.indices, dtype=np.int64)
     names, size = ids.dictionary, np.bincount(person)

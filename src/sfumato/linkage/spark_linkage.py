@@ -136,17 +136,9 @@ class Levels:
 
 
 def levels_of(pairs: pa.Table, query: str) -> pa.Array:
-    """The place of the level of each pair; runs on an executor.
+    """The place of the level of each pair by a query of `Levels`; runs on an executor.
 
-    Parameters
-    ----------
-    query
-        Of `Levels`.
-
-    Raises
-    ------
-    SfumatoError
-        If DuckDB fails, whose words may hold values: Spark logs them.
+    SfumatoError if DuckDB fails, whose words may hold values: Spark logs them.
     """
     connection, failure = _database(), needed("duckdb").Error
     connection.register("pairs", pairs)
@@ -429,16 +421,7 @@ class OnSpark:
 def open_spark(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[OnSpark]:
     """Splink on Spark, in a session beside the active one or, without one, on this machine.
 
-    Yields
-    ------
-    OnSpark
-        What Splink works in. At the end its tables are dropped, and a Spark that was started for
-        it is stopped.
-
-    Raises
-    ------
-    SfumatoError
-        If Splink cannot use it.
+    At the end its tables are dropped, and a Spark that was started for it is stopped.
     """
     with quiet("start Spark"):
         active = spark_session.active_session()

@@ -213,8 +213,6 @@ def choose_rules(
 
     Parameters
     ----------
-    sources
-        Samples of the sources, with codes of these parts.
     wanted
         Number of pairs that the rules should make together, at most.
     """

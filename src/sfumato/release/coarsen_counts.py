@@ -317,15 +317,7 @@ def split_ids(person: Codes, class_of: Codes, classes: int, m: int) -> Codes:
 
 
 def pieces_of(records: Ints, m: int) -> list[tuple[int, ...]]:
-    """The sizes of the pseudonyms of each person of a class.
-
-    Parameters
-    ----------
-    records
-        Number of records of each person; at least m persons.
-    m
-        How many persons must show each size.
-    """
+    """The sizes of the pseudonyms of each person of a class, one each for m persons at least."""
     numbers = records.tolist()
     if min(Counter(numbers).values()) >= m:
         return [(number,) for number in numbers]

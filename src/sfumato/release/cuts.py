@@ -502,14 +502,9 @@ def _indicator_cuts(
 
 
 def first_that_meet(candidates: Candidates, met: Callable[[Candidates], Bools] | None) -> Ints:
-    """Of each node's candidates, the first whose sides keep all promises.
+    """Of each node's candidates, in their order, the first whose sides keep all promises.
 
-    Parameters
-    ----------
-    candidates
-        The cuts by node, those to be tried first before others.
-    met
-        Whether cuts, one of each node at most, keep the promises; ``None`` where all do.
+    Without ``met`` all do.
     """
     tried = np.flatnonzero(np.diff(candidates.node, prepend=-1))
     if met is None:

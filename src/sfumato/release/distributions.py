@@ -69,17 +69,10 @@ class Cells:
         return np.add.reduceat(self.stop - self.start, self.first_run)
 
     def shares(self, values: Floats) -> Floats:
-        """Share of each cell's values that lie in each of several sets.
+        """Share of each cell's values that lie in each of several sets; shape (cells, sets).
 
-        Parameters
-        ----------
-        values
-            1 where a code belongs to a set, else 0; shape (domain size, sets).
-
-        Returns
-        -------
-        array
-            Shape (cells, sets); 0 for a missing value.
+        A code is 1 where it belongs to a set, else 0; shape (domain size, sets). 0 for a missing
+        value.
         """
         before = np.zeros((len(self.order) + 1, values.shape[1]))
         np.cumsum(values[self.order], axis=0, out=before[1:])
@@ -109,15 +102,7 @@ class Cells:
     def spread_evenly(self, mass: Ints) -> tuple[Floats, float]:
         """Spread what each class weighs evenly over the values of its cell.
 
-        Parameters
-        ----------
-        mass
-            Weight of each class; shape (classes,).
-
-        Returns
-        -------
-        tuple
-            Mass of each code, shape (domain size,), and the mass of missing values.
+        Gives the mass of each code, shape (domain size,), and that of missing values.
         """
         leaves = self.leaves
         cell_mass = np.bincount(self.of_class, weights=mass, minlength=len(leaves))
@@ -656,15 +641,7 @@ class QueryError:
 
 @dataclass(frozen=True, eq=False)
 class QueryCounts:
-    """What queries count.
-
-    Attributes
-    ----------
-    exact
-        Records that each query selects; shape (queries,).
-    estimate
-        The same as the release tells it; shape (queries,).
-    """
+    """What queries count, exactly and by the release; shape (queries,) each."""
 
     columns: int
     exact: Floats

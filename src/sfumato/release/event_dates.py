@@ -285,13 +285,6 @@ def dated_events(
 
     All records of a pseudonym are moved alike and none has been outside of the days of the file:
     this limits what its offset can be.
-
-    Parameters
-    ----------
-    gathered
-        The events without their dates.
-    some
-        Which units to look at; all where not given.
     """
     unit, slot, told = gathered.unit_of_record, gathered.slot_of_record, gathered.told
     count = gathered.units

@@ -23,14 +23,9 @@ MEAN_DECIMALS = 2
 
 @dataclass(frozen=True, eq=False)
 class ExtraValues:
-    """Values that the cells of classes must hold, in addition to those of the records.
+    """Values that the cells of classes must hold beside those of the records.
 
-    Attributes
-    ----------
-    whole
-        Whether everything between the lowest and the highest value belongs to a cell.
-    alone
-        Whether cells hold these values and no others, whatever the records have.
+    If ``whole``, they hold everything between the lowest and the highest value.
     """
 
     codes: tuple[Codes, ...]

@@ -66,14 +66,9 @@ def full_range(values: Floats) -> float:
 def class_means(
     column: CodedColumn, class_of: Codes, classes: int, weight: Floats | None = None
 ) -> Floats:
-    """Mean of each class over its records that have a value, in steps; 0 without any.
+    """Mean of each class over its records, weighted or not, in steps; 0 where none has a value.
 
-    Parameters
-    ----------
-    class_of
-        Class of each kept record; shape (records,).
-    weight
-        How many records each one stands for; shape (records,). One each without it.
+    Classes and weights have shape (records,).
     """
     has_value = column.codes != MISSING
     codes, of = column.codes[has_value], class_of[has_value]
@@ -303,12 +298,7 @@ def squared_error(column: CodedColumn, class_of: Codes, classes: int) -> Squared
 def sse(column: CodedColumn, class_of: Codes, classes: int, weight: Floats | None = None) -> float:
     """Sum of squared distances from the class mean; those of groups of whole classes add up.
 
-    Parameters
-    ----------
-    class_of
-        Class of each kept record; shape (records,).
-    weight
-        How many records each one stands for; shape (records,). One each without it.
+    Classes and weights, if any, have shape (records,).
     """
     has_value = column.codes != MISSING
     codes, of = column.codes[has_value], class_of[has_value]

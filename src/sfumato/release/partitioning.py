@@ -469,8 +469,6 @@ def shared_cells(
     kept
         Which groups of persons keep every promise, given the persons, the group of each one (-1
         for none) and the number of groups.
-    least
-        Persons below which no group keeps the promises.
     """
     columns = [list(levels) for levels in columns]
     while prod(map(len, columns)) > GRIDS:

@@ -123,8 +123,6 @@ class Values:
         Where each person's values start; shape (persons + 1,).
     values
         Values, ascending within a person.
-    counts
-        Number of the person's records with that value.
     file
         Number of records of the whole file with each value, whichever persons these are.
     rank

@@ -144,14 +144,9 @@ class RegisterTree:
 
 
 def _alike(traits: Bools, having: Bools) -> Bools:
-    """Whether classes have all traits of each pattern; shape (patterns, classes).
+    """Whether classes (traits, classes) have all traits of patterns (patterns, traits).
 
-    Parameters
-    ----------
-    traits
-        Shape (patterns, traits).
-    having
-        Shape (traits, classes).
+    Shape (patterns, classes).
     """
     alike = np.ones((len(traits), having.shape[1]), dtype=bool)
     for pattern, trait in enumerate(traits):

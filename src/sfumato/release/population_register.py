@@ -514,15 +514,7 @@ def _by_model(
 
 
 def fewest(cells: promise.CellPrices, persons: Ints, alike: Ints, chance: float) -> int:
-    """The most persons whom every class has, fewer with at most that chance.
-
-    Parameters
-    ----------
-    persons, alike
-        As in `measured`.
-    chance
-        In (0, 1).
-    """
+    """The most persons whom every class has, fewer with at most a chance in (0, 1)."""
 
     def lacking(size: int) -> bool:
         return bool((cells.smaller(size, persons, alike) > chance).any())

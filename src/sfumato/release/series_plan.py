@@ -23,8 +23,6 @@ class Planned:
 
     Attributes
     ----------
-    files
-        Files that could be released, of those that were given.
     found
         By intruder who was measured, the largest share of people found in any of them: the
         stranger knows when people came, the acquaintance who left, too, the insider a value in

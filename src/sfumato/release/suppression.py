@@ -92,8 +92,6 @@ class Suppressor:
 
         Parameters
         ----------
-        grow
-            Partitions persons into classes that keep the promises.
         most
             Number of persons that may be suppressed.
         """

@@ -67,8 +67,6 @@ class ColumnLoss:
         Its share in the loss of the release, relative to the others.
     ane
         Average normalised error over the kept records that have a value, in [0, 1].
-    ane_persons
-        The same over the persons that have a value.
     ncp
         Normalised certainty penalty over the original records, suppressed ones with 1.
     sse, sst

@@ -16,15 +16,7 @@ from sfumato.hierarchies import Hierarchy
 
 
 class Item(NamedTuple):
-    """A value of an attribute at a level of its hierarchy.
-
-    Attributes
-    ----------
-    level
-        Level of the value; 0 is the leaves.
-    label
-        Index into ``labels[level]`` of the attribute's hierarchy.
-    """
+    """A value of an attribute, an index into ``labels[level]``; level 0 is the leaves."""
 
     attribute: str
     level: int
@@ -513,14 +505,9 @@ def _hierarchies(releases: Sequence[Shown]) -> Mapping[str, Hierarchy]:
 def decide(
     associations: Associations, numbers: Iterable[int], state: State, note: str = ""
 ) -> Associations:
-    """The associations with some of them accepted or rejected.
+    """The associations with some of them, by number from 1, accepted or rejected.
 
-    Parameters
-    ----------
-    numbers
-        Which, counted from 1.
-    state
-        Accepted: a reader is taken to know them. Rejected: no secret, or noise.
+    A reader is taken to know those that are accepted; the others are no secret, or noise.
     """
     chosen = set(numbers)
     if chosen - set(range(1, len(associations) + 1)):

@@ -297,17 +297,9 @@ def informed_matches(
 
 
 def informed_risk(linked: Linked, levels: Integers) -> Measure | None:
-    """Mean risk of the linked individuals before a reader who knows the method.
+    """Mean risk, in [0, 1], of the linked individuals before a reader who knows the method.
 
-    Parameters
-    ----------
-    levels
-        Their least levels, shape (tuples, QIs).
-
-    Returns
-    -------
-    Measure or None
-        In [0, 1]; ``None`` with several local data sets.
+    ``None`` with several local data sets.
     """
     # Levels that depend on several files cannot be repeated by the reader of one of them.
     if len(linked.locals_) != 1:

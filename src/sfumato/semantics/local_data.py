@@ -78,12 +78,7 @@ def _renumbered(keys: Sequence[Ints]) -> tuple[list[Ints], int]:
 def distinct_tuples(tables: Sequence[Codes], codes: Codes) -> tuple[Ints, Ints, Ints]:
     """Keys of the distinct tuples, where each stands first, and which of them each tuple is.
 
-    Parameters
-    ----------
-    tables
-        What each hierarchy shows, as `shown_table` gives it.
-    codes
-        Leaf codes, shape (tuples, hierarchies).
+    Leaf codes have shape (tuples, hierarchies); the tables are of `shown_table`.
     """
     (keys,) = packed_keys(tables, [0] * len(tables), codes)
     return np.unique(keys, return_index=True, return_inverse=True)
@@ -242,17 +237,9 @@ def matches(local: Local, codes: Codes, levels: Integers) -> Ints:
 
 
 def matches_at(local: Local, codes: Codes, vector: list[int]) -> Ints:
-    """Individuals of the local data who match each tuple, all shown at the same levels.
+    """Individuals of the local data who match each tuple, shape (tuples,).
 
-    Parameters
-    ----------
-    codes
-        Leaf codes, shape (tuples, QIs).
-
-    Returns
-    -------
-    numpy.ndarray
-        Individuals, shape (tuples,).
+    All are shown at the same levels.
     """
     keys, asked = packed_keys(local.tables, vector, local.codes, codes)
     return key_individuals(keys, local.alone, *local.shared, asked)
@@ -263,15 +250,8 @@ def common_values(
 ) -> tuple[Hierarchy, list[Codes]]:
     """One hierarchy over the values of several columns, and their codes in it.
 
-    Parameters
-    ----------
-    flat
-        Whether, without a hierarchy in the schema, ``*`` alone stands above the values.
-
-    Returns
-    -------
-    tuple
-        The hierarchy, and per column its leaf codes, each of shape (records,).
+    Shape (records,) each. If ``flat``, without a hierarchy in the schema, ``*`` alone stands above
+    the values.
     """
     name = columns[0].name
     if quasi.bottom is not None or quasi.top is not None:
@@ -494,15 +474,7 @@ def least_levels(
 def shown_alike(local: Local, levels: Integers) -> Ints:
     """Individuals of whom some tuple is shown like each tuple, all at levels of their own.
 
-    Parameters
-    ----------
-    levels
-        The level of each value of its tuples, shape (tuples, QIs).
-
-    Returns
-    -------
-    numpy.ndarray
-        Individuals, shape (tuples,).
+    Levels have shape (tuples, QIs), the answer (tuples,).
     """
     rows = np.arange(len(levels))
     # Levels are part of the key below: a label may stand at several levels.

@@ -194,15 +194,7 @@ class RequestLedger(ReleaseLedger):
     ) -> list[requested_content.NotedAssociation]:
         """Accept or reject associations; a decision that was taken before stays in the ledger.
 
-        Parameters
-        ----------
-        decision
-            ``"accept"``: a reader may know them; ``"reject"``: they are noise, or no secret.
-
-        Returns
-        -------
-        list
-            These associations, as they are now.
+        A reader may know those accepted; others are noise, or no secret.
         """
         if decision not in _STATES:
             raise InputError("parameter decision", "must be known", accepted="accept, reject")

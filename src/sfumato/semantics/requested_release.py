@@ -750,14 +750,7 @@ def make_release(
 ) -> RequestedRelease:
     """Make the release of a request, note it in the ledger, and write it.
 
-    All of it is done, or none.
-
-    Parameters
-    ----------
-    asked
-        What `ask` gave.
-    ledger, output, mining, seed, keep_order, pseudonym_key, secret
-        As in `anonymize_requested`.
+    All of it is done, or none. Keywords are as in `anonymize_requested`.
     """
     drawn, secrets = drawn_seed(seed), Secrets.of(secret, pseudonym_key)
     request = asked.details

@@ -38,13 +38,7 @@ TUPLES_AT_ONCE = 250
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """An association in terms of columns.
-
-    Attributes
-    ----------
-    antecedent
-        Column, level and label of each item.
-    """
+    """An association in terms of columns."""
 
     association: Association
     antecedent: tuple[tuple[int, int, int], ...]
@@ -445,15 +439,7 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
 def left_by(local: local_data.Local, names: Sequence[str], codes: Codes, levels: Integers) -> Ints:
     """Individuals of the local data set who match each tuple on the local quasi-identifiers.
 
-    Parameters
-    ----------
-    codes, levels
-        The tuples; each of shape (tuples, attributes).
-
-    Returns
-    -------
-    numpy.ndarray
-        Individuals, shape (tuples,).
+    Codes and levels have shape (tuples, attributes), the answer (tuples,).
     """
     places = {name: place for place, name in enumerate(names)}
     for name in local.quasi_identifiers:
@@ -618,29 +604,16 @@ def largest_risks(
 
 
 def disclosure_risk(risks: Floats, individuals: Integers | None = None) -> Measure:
-    """Mean risk over the linked individuals (Eq. 3).
-
-    Parameters
-    ----------
-    risks
-        The risk of each tuple, shape (tuples,).
-    individuals
-        Linked individuals of each tuple, shape (tuples,); 1 without them.
-    """
+    """Mean risk of the tuples over the linked individuals, 1 each if not given (Eq. 3)."""
     counts = np.ones(len(risks)) if individuals is None else individuals
     total = float(counts.sum())
     return Measure("linkage_disclosure_risk", float(risks @ counts) / total if total else 0.0)
 
 
 class Enforced(NamedTuple):
-    """What is enforced on some tuples.
+    """What is enforced on some tuples: values to raise by a level, or to the root.
 
-    Attributes
-    ----------
-    generalise
-        The values to raise by a level, shape (tuples, attributes).
-    suppress
-        The values to take to the root, shape (tuples, attributes).
+    Both have shape (tuples, attributes).
     """
 
     generalise: Bools

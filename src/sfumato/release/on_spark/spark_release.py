@@ -93,15 +93,8 @@ class LossOfClasses:
     def __call__(self, classes: pa.Table) -> pa.Table:
         """The sums of whole classes, not all of them 0.
 
-        Parameters
-        ----------
-        classes
-            One row per distinct person of the classes: cells, `PROFILE`, `PERSONS`.
-
-        Returns
-        -------
-        pa.Table
-            ``what`` is summed, ``at`` which place, its ``value``.
+        ``what`` is summed, ``at`` which place, its ``value``. Rows are distinct persons of the
+        classes: cells, `PROFILE`, `PERSONS`.
         """
         people = _People.of(classes, self.columns, [name for cell in self.cells for name in cell])
         names, places, values = [], [], []
@@ -272,15 +265,7 @@ def loss_of_classes(
 
 
 def utility_of_sums(table: SparkTable, found: Sums) -> Utility:
-    """What a release loses, from the sums over all its classes.
-
-    Parameters
-    ----------
-    table
-        The encoded file; its records are not looked at.
-    found
-        The sums of `LossOfClasses`, by what and where.
-    """
+    """What a release loses, from the sums of `LossOfClasses`; records are not looked at."""
     losses, distributions = [], []
     for place, column in enumerate(table.quasi_identifiers):
         shown = _distribution(table, place, found)

@@ -203,15 +203,7 @@ def assembled(
 ) -> DataFrame:
     """The released file, in the file's column order, its records in a secret order.
 
-    Parameters
-    ----------
-    records
-        What `with_cells` gave.
-
-    Returns
-    -------
-    DataFrame
-        Computed, its lineage cut.
+    It is computed, and its lineage cut.
     """
     schema = table.schema
     typed = _types(records, [each for cell in cells for each in cell])

@@ -75,16 +75,6 @@ def large_candidates(
     """What `sfumato.release.cuts.find_candidates` finds, without the persons.
 
     The same cuts with the same counts; variances may differ in their last digits.
-
-    Parameters
-    ----------
-    routes
-        Where the persons are.
-
-    Returns
-    -------
-    tuple
-        The cuts, and where those along ordered axes are.
     """
     found: list[Candidates] = []
     places: list[Places] = []

@@ -423,15 +423,7 @@ class AboutAttribute(Promise):
 
 
 def asked(promise: type[Any], given: Mapping[str, Any]) -> Constraint | Budget | None:
-    """The promise that options or keys ask for; ``None`` where they do not ask for it.
-
-    Parameters
-    ----------
-    promise
-        What may be asked.
-    given
-        Values by key; ``None``, or no entry, where one is not given.
-    """
+    """The promise that options or keys ask for; ``None`` where they do not ask for it."""
     fields = declared(promise)
     named = [field for field in fields if given.get(field.key) is not None]
     lacking = [field for field in fields if field.default is REQUIRED and field not in named]

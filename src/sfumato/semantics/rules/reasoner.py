@@ -283,15 +283,7 @@ def house_rules() -> tuple[Rule, ...]:
 
 
 def read_rules(paths: Iterable[Path], known: Iterable[Rule]) -> tuple[Rule, ...]:
-    """A site's own rules.
-
-    Parameters
-    ----------
-    paths
-        The files, in UTF-8, in clingo's language.
-    known
-        The rules that they may build on.
-    """
+    """A site's own rules, in clingo's language, which may build on those that are known."""
     read = [rule for path in paths for rule in _read(Path(path))]
     check_words(read, [*known, *read])
     return tuple(read)
@@ -458,17 +450,9 @@ class Reasoner:
         return sorted(atom for atom in self.atoms(word, terms) if plain(atom.arguments[0]) == first)
 
     def because(self, wanted: Iterable[Any]) -> dict[Any, tuple[Application, ...]]:
-        """The applications of rules that lead to some atoms.
+        """The applications of rules that lead to some atoms, `SHOWN` of each rule at most.
 
-        Parameters
-        ----------
-        wanted
-            The atoms, as clingo's symbols; they hold.
-
-        Returns
-        -------
-        dict
-            By atom, `SHOWN` of each rule at most; none for a fact.
+        None lead to a fact.
         """
         asked = list(dict.fromkeys(wanted))
         if not asked:

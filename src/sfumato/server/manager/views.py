@@ -40,14 +40,7 @@ from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
 from sfumato.server.permissions import Action, decide, know_member
 from sfumato.server.proofs import check_stated
 from sfumato.server.stated_rows import Stated, stated
-from sfumato.server.store.models import (
-    Account,
-    Dealt,
-    Member,
-    Project,
-    ProjectState,
-    Resolution,
-)
+from sfumato.server.store.models import Account, Dealt, Member, Project, ProjectState, Resolution
 from sfumato.server.worker.drawn_pages import draw_pair, meters, meters_fragment
 from sfumato.server.worker.views import number_in
 

@@ -28,14 +28,7 @@ from sfumato.pipeline.signing import sign as signed
 from sfumato.risk.verdict import GROWS, share_text
 from sfumato.server.workbench.attack_view import intruders
 from sfumato.server.workbench.bench import DESK, Bench
-from sfumato.server.workbench.frame import (
-    a_year_on,
-    edited,
-    may_edit,
-    page,
-    place_in,
-    project_view,
-)
+from sfumato.server.workbench.frame import a_year_on, edited, may_edit, page, place_in, project_view
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
