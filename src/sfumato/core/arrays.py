@@ -1,7 +1,5 @@
 """The types of the arrays that all rooms pass on, named for what they hold."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

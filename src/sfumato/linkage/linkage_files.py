@@ -1,7 +1,5 @@
 """The files of a linkage in its folder."""
 
-from __future__ import annotations
-
 PAIRS = "pairs.parquet"
 """Candidate pairs: pair, source_l, id_l, source_r, id_r, score, outcome."""
 PERSONS = "persons.parquet"

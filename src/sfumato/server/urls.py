@@ -1,7 +1,5 @@
 """The addresses of all pages."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from sfumato.server import auditor_views as auditor

@@ -1,7 +1,5 @@
 """The one Django app."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from django.apps import AppConfig

@@ -1,7 +1,5 @@
 """The addresses of the workbench; none holds a name or a value of the data."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from sfumato.server.workbench import (
