@@ -15,8 +15,18 @@ from server.workbench.conftest import project
 
 from sfumato.core.errors import InputError
 from sfumato.schema import Cleaning, PrefixHierarchy
+from sfumato.server.workbench import questions
 from sfumato.server.workbench.bench import Bench
-from sfumato.server.workbench.column_figures import BARS, FEWEST, TableFigures, hidden
+from sfumato.server.workbench.column_edits import set_role
+from sfumato.server.workbench.column_figures import (
+    BARS,
+    FEWEST,
+    TableFigures,
+    hidden,
+    tables_of,
+)
+from sfumato.server.workbench.project_edits import ProjectEdits
+from sfumato.server.workbench.questions import answer, questions_of
 
 KNOWN = ("birth_year", "sex", "zip")
 
@@ -138,3 +148,24 @@ def test_a_figure_is_computed_once_for_a_revision(file: Path) -> None:
     os.utime(table, ns=(1, 1))
     assert bench.figure("x", make).value == 2
     assert bench.revision != first.revision
+
+
+def test_who_a_record_is_of_is_asked_where_each_is_a_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_", str)  # texts need a server's settings
+    file = project(tmp_path / "project")
+    table = file.parent / "visits.csv"
+    head, *lines = table.read_text().splitlines()
+    table.write_text("\n".join([f"case,{head}", *(f"{n},{x}" for n, x in enumerate(lines))]) + "\n")
+    bench, edits = Bench(file), ProjectEdits(file)
+    edits.edit(set_role(bench.place, "case", "person"), expected=edits.sha(), words="")
+    question = questions_of(bench.place, tables_of(bench))[0]
+    people = len({line.split(",")[0] for line in lines})
+    assert (question.kind, question.about) == ("person", "patient")
+    assert f" {people} " in question.effect
+    for said, person in (("no", "case"), ("yes", "patient")):
+        edits.edit(answer(bench.place, question, said, {}), expected=edits.sha(), words="")
+        assert bench.place.given_schema().person == person
+        assert "patient" not in [each.about for each in questions_of(bench.place, tables_of(bench))]
+    assert "case" in bench.place.given_schema().direct_identifiers

@@ -18,9 +18,11 @@ from sfumato.pipeline.acceptances import noting
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import Answered
 from sfumato.risk.verdict import share_text
+from sfumato.schema import Schema
 from sfumato.server.workbench.column_edits import EVENT, set_key, set_role
 from sfumato.server.workbench.column_figures import TableFigures, found_there
 from sfumato.server.workbench.project_edits import Change, table_at
+from sfumato.table.contents import Content
 from sfumato.table.table_keys import Reference
 
 OF_A_FILE, OF_A_PROJECT = 3, 5
@@ -45,7 +47,8 @@ class Question:
     kind
         ``role``: which role the column has; ``known``: whether it may be known, so that it is a
         quasi-identifier; ``value``: whether a sensitive value may be known; ``member``.
-        ``key``: whether the column refers to what another table is about.
+        ``person``: whether the column says whose record it is; ``key``: whether it refers to what
+        another table is about.
     weight
         How much more is found if the answer is yes: the largest is asked first.
     table
@@ -137,6 +140,7 @@ def _of_table(place: ProjectFolder, table: TableFigures) -> list[Question]:
         for name, text in schema.undecided.items()
         if name in table.names
     ]
+    found += _of_person(table, alone.people)
     accepted = {column for _row, column in place.project.accept.by_row}
     for name, more in table.effects.items():
         share = more / people
@@ -153,6 +157,26 @@ def _of_table(place: ProjectFolder, table: TableFigures) -> list[Question]:
         elif name in schema.insensitive:
             text = _("Could someone know %s of a person, as they know age or sex?") % about
             found.append(Question(about, text, effect, "known", share, table, name))
+    return found
+
+
+def _of_person(table: TableFigures, people: int) -> list[Question]:
+    """Where each record is a person: whether a number that comes again says whose it is."""
+    schema, records = table.said, len(table.columns)
+    person = schema.person if isinstance(schema, Schema) else None
+    if person not in table.names or people < records:
+        return []
+    found = []
+    for name in schema.direct_identifiers if isinstance(schema, Schema) else ():
+        held = table.profile.columns.get(name)
+        if held is None or held.content is not Content.IDENTIFIER or name not in table.names:
+            continue
+        different = len(table.columns.column(name).combine_chunks().dictionary)
+        effect = _("%(person)s is another one in each record. By %(name)s there are %(n)s people.")
+        effect %= {"person": person, "name": name, "n": f"{different:,}"}
+        if 1 < different < records:
+            text = _("Does %s say whose record it is?") % name
+            found.append(Question(name, text, effect, "person", 2.5, table, name))
     return found
 
 
@@ -176,13 +200,17 @@ def answer(place: ProjectFolder, question: Question, said: str, given: dict[str,
     if question.kind == "role":
         role = set_role(place, question.column, said, section=section)
         return _with_reason(role, question.about, said)
+    if question.kind == "person":
+        nothing: Change = lambda _document: None  # noqa: E731 - an edit like the other
+        taken = set_role(place, question.column, "person") if careful else nothing
+        return _with_reason(taken, question.about, "whose record it is" if careful else "no person")
     if question.kind == "key" and not careful:
         assert table is not None
         if given.get("column") not in table.names or given["column"] == question.column:
             raise InputError(_("The answer No"), _("must say which column it is instead"))
         return set_key(place, table.name, question.column, given["column"])
     if careful:
-        taken: Change = lambda _document: None  # noqa: E731 - an edit like the other
+        taken = lambda _document: None  # noqa: E731 - an edit like the other
         if question.kind == "known":
             known = "quasi-identifier" if table is None or table.known else EVENT
             taken = set_role(place, question.column, known, section=section)
