@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from few_cases import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
@@ -224,6 +224,7 @@ values = st.one_of(
 
 
 @settings(max_examples=examples(100))
+@example({"visit_id": [None] * 5, "patient": [None, None, None, 1.7976931348623157e308, -1e292]})
 @given(st.dictionaries(st.sampled_from(list(VISITS)) | st.text("abid_", min_size=1), values,
                        min_size=1, max_size=4))  # fmt: skip
 def test_any_table_gives_a_schema_of_its_columns(columns: dict[str, list[Any]]) -> None:

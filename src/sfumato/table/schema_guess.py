@@ -962,7 +962,8 @@ def _is_coded(column: ColumnProfile, words: tuple[str, ...]) -> bool:
         return not hinted(column.name, "quasi")
     numbers = column.numbers()
     # Lists of codes leave numbers out; what is counted fills its range.
-    dense = column.distinct > 0.8 * (np.ptp(numbers) + 1)
+    with np.errstate(over="ignore"):  # a range that is beyond all numbers is filled by none
+        dense = column.distinct > 0.8 * (np.ptp(numbers) + 1)
     return bool(column.distinct <= CODED or numbers.min() <= CODED or not dense)
 
 
