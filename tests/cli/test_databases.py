@@ -154,8 +154,6 @@ def test_what_is_not_made_of_several_tables_is_refused_with_the_reason(run, tmp_
     for words in (
         ("tune", "db", *schema, "--threshold", "pid_k=2"),
         ("tune", "."),
-        ("open", ".", "--no-browser"),
-        ("open", "db/patients.csv", "db/labs.csv", "--no-browser"),
         (*one, "--promise-limits"),
         (*one, "--series", "snapshot"),
         (*one, "--keep-order"),
