@@ -66,12 +66,11 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
     Those of one word are names, but for one that begins as a sentence or a heading does.
     """
     tree = ast.parse(path.read_text("utf-8"))
+    yield from _helps(path, tree)
     parts = {id(part) for node in ast.walk(tree) for part in _no_texts(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            text = "".join(
-                str(p.value) if isinstance(p, ast.Constant) else "x" for p in node.values
-            )
+            text = "".join(map(_part, node.values))
         elif (
             isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts
         ):
@@ -83,6 +82,26 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
         are_keys = KEYS.fullmatch(text) and not GRAMMAR.search(text)
         if not (is_name or QUERY.search(text) or are_keys):
             yield node.lineno, CODE.sub("x", TAG.sub(" ", CELL.sub(". ", text)))
+
+
+def _helps(path: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and text of the docstrings that the command line prints as help."""
+    is_of_commands = path.parent.name == "cli" and "_command" in path.stem
+    for node in tree.body if is_of_commands else ():
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+            continue
+        said = ast.get_docstring(node) or ""
+        # One with sections is of a function that is no command.
+        if "---" not in said:
+            yield node.lineno, CODE.sub("x", said)
+
+
+def _part(part: ast.expr) -> str:
+    """A part of a text; what is filled in by a letter, with the sign of its format."""
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    form = part.format_spec if isinstance(part, ast.FormattedValue) else None
+    return "x%" if form is not None and ast.unparse(form).rstrip("'\"").endswith("%") else "x"
 
 
 def _no_texts(node: ast.AST) -> Sequence[ast.expr]:

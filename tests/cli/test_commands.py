@@ -7,7 +7,7 @@ import gzip
 import json
 import platform
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -62,15 +62,35 @@ def test_help_names_the_options(command: str, run: Run, monkeypatch: pytest.Monk
         assert f"{option} " in result.out
 
 
+def every_command(named: Mapping[str, Any], *before: str) -> Iterator[tuple[str, ...]]:
+    """The words of each command, of those in groups, too."""
+    for name, one in named.items():
+        inner = getattr(one, "commands", None)
+        yield from [(*before, name)] if inner is None else every_command(inner, *before, name)
+
+
+def test_the_help_of_every_command_fits_on_a_screen(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 100 columns, and no line is cut; what it leaves out, ``--help-all`` has."""
+    monkeypatch.setenv("COLUMNS", "100")
+    commands = [*every_command(Commands())]
+    assert ("ledger", "associations", "list") in commands
+    for words in commands:
+        brief = run(*words, "--help").out
+        lines = brief.rstrip().splitlines()
+        assert len(lines) <= 60, words
+        assert max(map(len, lines)) <= 100, words
+        assert "…" not in brief, words
+        assert "--help-all" in lines[-1], words
+
+
 @pytest.mark.parametrize("command", ["assess", "anonymize", "init", "attack", "tune", "link"])
-def test_help_fits_on_a_screen(command: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At 100 columns; what it leaves out, ``--help-all`` has."""
+def test_brief_help_names_options_that_are_there(
+    command: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     brief, whole = (run(*command.split(), words).out for words in ("--help", "--help-all"))
-    lines = brief.rstrip().splitlines()
-    assert len(lines) <= 60
-    assert max(map(len, lines)) <= 100
-    assert "--help-all" in lines[-1]
     shown = set(re.findall(r"^  (--[a-z-]+)", brief, re.MULTILINE))
     assert shown
     assert shown <= set(re.findall(r"--[a-z-]+", whole))

@@ -135,7 +135,7 @@ def test_associations_are_reviewed(ledger: Callable[..., Any]) -> None:
     head, first, second = ledger("associations", "list").out.splitlines()
     assert head.split()[:2] == ["id", "state"]
     name = first.split()[0]
-    assert first.split()[1:4] == ["proposed", "10.0%", "95.0%"]
+    assert first.split()[1:6] == ["proposed", "10", "%", "95", "%"]
     assert "language 7104 Mandarin -> ethnicity 6101 Chinese" in first
     assert second.split()[1] == "rejected"
     assert second.endswith("noise")

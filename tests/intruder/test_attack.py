@@ -212,8 +212,8 @@ def test_an_acquaintance_knows_what_identifies_and_a_register_all_that_it_has(
     release: Release, original: pa.Table
 ) -> None:
     given = {"original": original, "seed": 1, "attacks": ["exact"]}
-    assert "Also: name, patient." in attack(release, **given).held
-    assert "Also: name, illness, patient." in attack(release, register=original, **given).held
+    assert "Also known: name, patient." in attack(release, **given).held
+    assert "Also known: name, illness, patient." in attack(release, register=original, **given).held
 
 
 def test_of_the_released_counts_what_the_release_says_of_them() -> None:

@@ -52,7 +52,7 @@ def test_he_finds_as_many_as_foretold_and_k_holds_where_it_was_asked_for(informe
     risk = informed_risk(release.linked, release.levels)
     assert risk is not None
     if not informed:
-        assert "explains 100.0% of the classes, with k = 3" in outcome.notes[-1]
+        assert "explains 100 % of the classes, with k = 3" in outcome.notes[-1]
         assert outcome.success.low is not None
         assert outcome.success.high is not None
         assert outcome.success.low <= risk.value <= outcome.success.high
@@ -93,7 +93,7 @@ def test_hierarchies_of_files_and_dates_are_climbed_as_they_are_published(tmp_pa
     (outcome,) = attack(release, register=whole, seed=1, attacks=["informed"]).outcomes
     risk = informed_risk(release.linked, release.levels)
     assert risk is not None
-    assert "explains 100.0% of the classes" in outcome.notes[-1]
+    assert "explains 100 % of the classes" in outcome.notes[-1]
     assert outcome.success.low is not None
     assert outcome.success.high is not None
     assert outcome.success.low <= risk.value <= outcome.success.high

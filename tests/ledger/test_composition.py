@@ -26,6 +26,7 @@ from sfumato.ledger.composition import Handed, together
 from sfumato.ledger.overlap import people_of
 from sfumato.ledger.release_ledger import Terms
 from sfumato.ledger.sketches import Shown, Sketch, SketchColumn
+from sfumato.risk.verdict import share_text
 
 
 def column(name: str, values: list[int], shown: Shown, role: str = "insensitive") -> SketchColumn:
@@ -196,7 +197,7 @@ def test_two_releases_are_refused_together_and_a_stranger_agrees(tmp_path: Path)
         assert names
         assert not set(names) & set(again.table.column_names)
         promised = ledger.hand_over(draft(again, tmp_path, "third", ledger), "somebody else")
-        assert f"{promised.most:.1%} found" in said
+        assert f"{share_text(promised.most)} found" in said
     files = [pd.read_csv(tmp_path / n / f"{n}.csv", dtype=str) for n in ("first", "second")]
     assert found_by_stranger(data, *files, "person", "code") > 0.3
 

@@ -196,7 +196,7 @@ def test_labels_of_one_kind_are_refused():
     for match in (np.ones(3, dtype=bool), np.zeros(3, dtype=bool)):
         with pytest.raises(InputError, match="matches and non-matches"):
             calibrate(np.array([0.1, 0.5, 0.9]), match)
-    with pytest.raises(InputError, match="found none"):
+    with pytest.raises(InputError, match="matches and non-matches"):
         calibrate(np.array([]), np.array([], dtype=bool))
 
 

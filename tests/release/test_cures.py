@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
 from datetime import date
@@ -24,7 +25,7 @@ from sfumato.release.cures import Plan, detail_lost
 from sfumato.release.release_options import Options
 from sfumato.risk.intruders import Findings, Found
 from sfumato.risk.learned_values import Share
-from sfumato.risk.verdict import Cure, State, judge
+from sfumato.risk.verdict import Cure, Limits, State, judge
 
 LIMITS = sf.Limits("contract")
 KEYS = {
@@ -240,6 +241,24 @@ def test_a_trial_that_takes_longer_than_there_is_time_is_not_begun(
 
 def test_what_is_waited_for_is_a_minute_and_what_is_corrected_converges_in_three_rounds() -> None:
     assert (cures.SECONDS, cures.ROUNDS, cures.TOGETHER) == (60, 3, 3)
+
+
+def test_the_command_line_names_options() -> None:
+    plan = cures.Plan((sf.PidKAnonymity(2),), Options())
+    more = cures.without(cures.wider(plan, Limits()), ("icd 9", "ward"))
+    assert more.typed_beyond(plan) == "--pid-k 11 --withhold 'icd 9,ward'"
+    of_column = plan.promising(sf.HAffiliation(0.5, attribute="icd9"))
+    assert of_column.beyond(plan)
+    assert not of_column.typed_beyond(plan)
+    made = sf.anonymize(visits(7), SCHEMA, sf.PidKAnonymity(2), seed=1, effort=0)
+    verdict = made.judged("public", cured=True).verdict
+    keys, options = verdict.text(), verdict.text(options=True)
+    assert re.search(r"pid_k = \d", keys)
+    assert not re.search(r"\w = \d", options)
+    assert verdict.cures
+    assert all(each.options.startswith("--") for each in verdict.cures)
+    assert verdict.text(advice=("nothing",)) == keys
+    assert made.judged("public").verdict.text(advice=("this",)).endswith("  this")
 
 
 def _asked(cure: Cure) -> tuple[list[object], dict[str, object]]:

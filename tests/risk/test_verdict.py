@@ -114,6 +114,11 @@ def test_the_worst_column_that_nobody_accepted_counts() -> None:
     assert {each.column for each in row.accepted} == {"icd9", "charge"}
     assert (verdict.exit_code, verdict.state) == (0, State.ACCEPTED)
     assert set(verdict.to_json()["found"]["insiders"]) == set(insiders)
+    # What is accepted is the worst that is found, and comes first; the public is told no share.
+    headline, outline = verdict.headline, verdict.to_json()["outline"]
+    assert 0 < headline.index("100 % of people") < headline.index("below the limit")
+    assert "accepted" in outline
+    assert "%" not in outline
 
 
 def test_reasons_are_printed_where_there_are_no_details() -> None:

@@ -66,7 +66,7 @@ def test_a_key_of_which_a_part_is_there_is_asked_about():
     visits = pd.DataFrame({"patient": np.arange(900) % 400, "icd": ["E10", "E11", "I10"] * 300})
     found = key_map({"patients": people, "visits": visits})
     assert len(found.questions) == 1
-    assert "50%" in found.questions[0]
+    assert "50 %" in found.questions[0]
 
 
 def test_numbers_that_lie_in_a_key_by_chance_are_no_reference():

@@ -16,6 +16,24 @@ def tool():
     return module
 
 
+def test_the_help_of_a_command_is_read(tool, tmp_path):
+    code = 'def {}():\n    """{}"""\n'
+    module = tmp_path / "cli" / "some_command.py"
+    module.parent.mkdir()
+    module.write_text(
+        code.format("link", "Find persons.")
+        + code.format("_own", "Find persons.")
+        + code.format("found", "Persons.\n\nReturns\n-------\nint\n")
+    )
+    assert [text for _, text in tool.literals(module)] == ["Find persons."]
+
+
+def test_a_sign_is_seen_in_the_format_of_a_number(tool, tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text('said = f"{share:.1%} of {count:,} people"')
+    assert [text for _, text in tool.literals(module)] == ["x% of x people"]
+
+
 @pytest.mark.parametrize(
     ("code", "read"),
     [

@@ -43,7 +43,7 @@ from sfumato.cli.parameters import (
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import declared, is_database, layout_of, takes_spark
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import counted, percentage
 from sfumato.ledger.ledger_options import LedgerOptions
 from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.release_options import Circumstances, Limited, Options
@@ -100,7 +100,7 @@ def anonymize(
     details: Details = False,
     given: Given,
 ) -> int:
-    """Release a file whose every equivalence class keeps the promises asked for.
+    """Release a file in which every class keeps the promises asked for.
 
     With --policy: linked data, as a policy's rules allow it for a request.
 
@@ -271,9 +271,9 @@ def say_draft(draft: Remembered, given: Given) -> None:
     )
     if draft.beyond is not None:
         say(
-            f"It is not to be handed over as it is: with what was before, {draft.beyond:.1%} of "
-            f"the people would be found. 'sfumato ledger hand-over {draft.number}' says what "
-            "would help"
+            f"It is not to be handed over as it is: with what was before, "
+            f"{percentage(draft.beyond)} of people would be found. "
+            f"'sfumato ledger hand-over {draft.number}' says what would help"
         )
 
 
@@ -315,6 +315,13 @@ def _say_files(place: str, *, of_series: bool = False, of_tables: bool = False) 
     say(f"Codebook: {codebook_name(Path(place).name)} {where} it (goes out with it)")
 
 
+_ADVICE = (
+    "Ask for what keeps the limits, at the least loss: --promise-limits (of one table)",
+    "Or a person answers for what is above, in a project: sfumato init, run, accept",
+)
+"""What is left where nothing was tried."""
+
+
 def _brief(release: Release) -> str:
     """The release on one screen: what was lost, the promises, the verdict."""
     from sfumato.release.cures import detail_lost
@@ -334,7 +341,7 @@ def _brief(release: Release) -> str:
         f"Released: {people}{where}. {lost}",
         *few([f"Promise: {each}" for each in _promises(release)], "promise"),
     ]
-    return "\n".join([*lines, "", release.verdict.text(False)])
+    return "\n".join([*lines, "", release.verdict.text(False, options=True, advice=_ADVICE)])
 
 
 def _promises(release: Release) -> Iterator[str]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any, cast
 
 import typer
+from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from sfumato.cli import output
-from sfumato.cli.help_pages import ALL, BriefHelp, first_screen
 from sfumato.cli.own_process import interrupted, remember_interrupts, settle
 from sfumato.core.errors import (
     ConstraintsNotMetError,
@@ -26,6 +28,7 @@ from sfumato.core.errors import (
     SfumatoError,
     naming_options,
 )
+from sfumato.core.number_text import clause
 from sfumato.core.phrases import ENGLISH, speak
 
 # Each command is imported when it is named: all of them take a while.
@@ -58,6 +61,100 @@ _HOMES = {
     "project": "server_commands:projects",
 }
 """Module and name of each command, or of the app of a group of commands, as the help lists them."""
+
+
+ALL = "--help-all"
+USUAL_WAY = ("open", "init", "run", "assess", "anonymize", "attack")
+"""The commands of the first screen, in the order in which most people need them."""
+USUAL = {
+    "sfumato anonymize": frozenset(
+        f"--{name}"
+        for name in (
+            *("schema", "output", "report", "json", "details", "limits", "promise-limits", "k"),
+            *("pid-k", "g-balance", "h-affiliation", "l", "t-closeness", "marketer", "household-k"),
+            *("shared-counts", "known-events", "preset", "suppress", "values", "unclassified"),
+            *("withhold", "known-counts", "cap-records", "recoding", "effort", "seed", "repeat"),
+            *("ledger", "keys", "pseudonym-key", "population", "register", "policy", "request"),
+        )
+    )
+}
+"""Of commands with more options than lines, those that most people need."""
+
+
+class BriefHelp(TyperCommand):
+    """A command whose help fits on a screen."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each usual option; with ``--help-all`` every option in full."""
+        if ALL in sys.argv:
+            super().format_help(ctx, formatter)
+            return
+        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+        typer.echo("\n".join(_lines(self, ctx, width)))
+
+
+def _lines(command: Any, ctx: Any, width: int) -> Iterator[str]:
+    pieces = " ".join(command.collect_usage_pieces(ctx))
+    yield f"Usage: {ctx.command_path} {pieces}"
+    yield ""
+    for paragraph in (command.help or "").split("\n\n"):
+        yield fill(" ".join(paragraph.split()), width)
+    chosen: Collection[str] = USUAL.get(ctx.command_path, ())
+    shown = [
+        param
+        for param in command.get_params(ctx)
+        if not chosen or param.param_type_name == "argument" or set(param.opts) & set(chosen)
+    ]
+    panels: dict[str, list[Any]] = {}
+    for each in shown:
+        usual = "Arguments" if each.param_type_name == "argument" else "Options"
+        panels.setdefault(getattr(each, "rich_help_panel", None) or usual, []).append(each)
+    names = {id(each): _name(each, ctx) for each in shown}
+    column = min(max(map(len, names.values())), 34)
+    for panel, held in panels.items():
+        yield ""
+        yield f"{panel}:"
+        for each in held:
+            told = Text.from_markup(each.help or "").plain
+            needed = "(required) " if each.required and each.param_type_name == "option" else ""
+            start = f"  {names[id(each)]:{column}}  {needed}"
+            yield start + clause(" ".join(told.split()), width - len(start))
+    left = len(command.get_params(ctx)) - len(shown)
+    yield ""
+    more = f"{left} more options, and every word" if left else "Every word"
+    yield f"{more}: {ctx.command_path} {ALL}"
+
+
+def _name(each: Any, ctx: Any) -> str:
+    """An option as it is typed, with what follows it; an argument as the usage names it."""
+    if each.param_type_name == "argument":
+        return str(each.metavar or each.name.upper())
+    option = max(each.opts, key=len)
+    if each.is_flag:
+        return "/".join((option, *each.secondary_opts))
+    return f"{option} {each.metavar or each.display_type(ctx)}"
+
+
+def first_screen(told: dict[str, str], epilog: str) -> str:
+    """The help of the program: the usual way, then the names of all other commands."""
+    usual = [name for name in USUAL_WAY if name in told]
+    others = [name for name in told if name not in usual]
+    return "\n".join(
+        (
+            "Usage: sfumato COMMAND [OPTIONS]",
+            "",
+            "Measure what data about people gives away, and release what keeps your promises.",
+            "Start with 'sfumato demo'.",
+            "",
+            "The usual way:",
+            *(f"  {name:10}  {clause(told[name], 86)}" for name in usual),
+            "",
+            fill(f"More: {', '.join(others)}", 100),
+            f"What they do: sfumato {ALL}. Of one command: sfumato COMMAND --help.",
+            "",
+            fill(epilog, 100),
+        )
+    )
 
 
 class Commands(Mapping[str, Any]):
@@ -137,10 +234,20 @@ def _command(name: str) -> Any:
     found = getattr(import_module(f"sfumato.cli.{module}"), attribute)
     alone = typer.Typer(add_completion=False)
     if isinstance(found, typer.Typer):
+        _once(found)
         alone.add_typer(found, name=name)
         return cast(TyperGroup, get_command(alone)).commands[name]
     alone.command(name, cls=Once)(found)
     return get_command(alone)
+
+
+def _once(group: typer.Typer) -> None:
+    """Let the commands of a group, and of those in it, be as those that stand alone are."""
+    for each in group.registered_commands:
+        each.cls = Once
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            _once(inner.typer_instance)
 
 
 app = typer.Typer(

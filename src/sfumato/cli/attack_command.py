@@ -15,7 +15,7 @@ from sfumato.cli.parameters import Details, Json, Report, argument, check_report
 from sfumato.cli.release_checks import MANIFEST, key_of, opened, secret_of
 from sfumato.core.declaration import Place, is_database, layout_of
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import WIDTH, wrapped
+from sfumato.core.number_text import wrapped
 from sfumato.core.secret_keys import Secrets
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
@@ -151,10 +151,6 @@ def attack(
     return found.exit_code
 
 
-_TITLE = 34
-"""Signs of an attack's title."""
-
-
 def _brief(found: Attack) -> str:
     """What the attacks found on one screen: the rows of the verdict, the worst attacks."""
     from sfumato.reports.adversaries import attack_title
@@ -166,15 +162,12 @@ def _brief(found: Attack) -> str:
     if found.verdict is not None:
         lines += ["", *found.verdict.lines(False)]
     worst = sorted(found.outcomes, key=lambda each: each.rank)
-    heads = ("", "evidence for", "right", "share", "predicted", "at most")
-    marks = columns([heads, *map(_marked, worst)], (2, 3, 4, 5))
-    # The last columns decide: where numbers are long, titles give way.
-    room = min(_TITLE, WIDTH - 2 - max(map(len, marks)))
-    titles = ("attack", *(_short(attack_title(each.attack), room) for each in worst))
+    heads = ("", "evidence for", "right", "share", "predicted", "at most", "attack")
+    rows = [(*_marked(each), attack_title(each.attack)) for each in worst]
     said = wrapped(found.sentence)
     # Two more lines say how many attacks are left and where the report is.
     left = max(1, SCREEN - 5 - len(lines) - len(said))
-    table = columns([*zip(titles, marks, strict=True)])
+    table = columns([heads, *rows], (2, 3, 4, 5))
     return "\n".join([*lines, "", *cut(table, left, "attack"), "", *said])
 
 
@@ -193,12 +186,6 @@ def _marked(each: Outcome) -> tuple[str, ...]:
         f"{each.right:,} of {each.attempts:,}",
         *("-" if share is None else percent(share) for share in shares),
     )
-
-
-def _short(title: str, room: int) -> str:
-    """A title with its two ends: the last part may be a column."""
-    half = room // 2
-    return title if len(title) <= room else f"{title[:half]}…{title[half + 1 - room :]}"
 
 
 def _truth(truth: Place | None, *, same_order: bool) -> str | None:

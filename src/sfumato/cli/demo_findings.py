@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.arrays import Bools, Ints
-from sfumato.core.number_text import counted, wrapped
+from sfumato.core.number_text import counted, percentage, wrapped
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
 from sfumato.linkage.linkage_quality import Rates, quality_of_pairs
@@ -272,8 +272,8 @@ def _reviewed(review: dict[str, Any], truth: LinkageTruth) -> str:
     return (
         f"A simulated worker, who judges by the model, answered {truth.answers:,} of them, "
         f"{truth.right_answers:,} rightly{apart}. It saw "
-        f"{worker['characters']:.1%} of the characters, at a KAPR of {worker['kapr']:.4f} from a "
-        f"budget of {worker['budget']:g}."
+        f"{percentage(worker['characters'])} of the characters, at a KAPR of "
+        f"{worker['kapr']:.4f} from a budget of {worker['budget']:g}."
     )
 
 
@@ -289,7 +289,7 @@ def _of_release(release: dict[str, Any]) -> list[str]:
         f"for: {k} people with about as many visits in every class, h_affiliation <= {h}, and",
         f"known_events: two visits known to within 3 days find at most 1 in {k}.",
     ]
-    lost = f"ncp {loss['ncp']:.1%}, mean error of a value (ane) {loss['ane']:.3f}"
+    lost = f"ncp {percentage(loss['ncp'])}, mean error of a value (ane) {loss['ane']:.3f}"
     table = _table(rows, "before", "after")
     return [*_filled(said), "", *table, "", f"  Detail lost in the quasi-identifiers alone: {lost}"]
 
@@ -359,7 +359,7 @@ def _goes_on(status: Status) -> str:
 
 def _fine(value: float) -> str:
     """A share in percent with two decimals; all of them only where it is all of them."""
-    return ">99.99%" if 0.99995 <= value < 1 else f"{value:.2%}"
+    return ">99.99 %" if 0.99995 <= value < 1 else percentage(value, 2)
 
 
 def _number(value: Any, count: bool = False) -> str:
@@ -368,7 +368,7 @@ def _number(value: Any, count: bool = False) -> str:
         value = value["value"]
     if value is None:
         return "-"
-    return f"{value:,}" if count else f"{value:.1%}"
+    return f"{value:,}" if count else percentage(value)
 
 
 def _filled(sentences: list[str], indent: str = "") -> list[str]:

@@ -65,8 +65,8 @@ SchemaOfTable = Annotated[
 def key(file: Annotated[Path, argument(metavar="FILE", help="A new file for the key.")]) -> None:
     """Make the key that owners share to encode their tables: 32 random bytes, for you alone.
 
-    Give it to the other owners by a way that you trust, and to nobody else: whoever has the key
-    can find out whose the encodings are. Make a new one for every linkage.
+    Give it to the other owners by a way that you trust, and to no other person: with the key
+    anyone can find out who the encoded people are. Make a new one for every linkage.
     """
     from sfumato.linkage.encoded_table import write_new_key
 
@@ -94,7 +94,7 @@ def encode(
 
     Each record becomes one keyed Bloom filter (CLK) over its columns, under its id. All owners
     need the same key and the same specification: the first one sends both to the others, and to
-    nobody else. 'sfumato link A.encoded B.encoded' matches what was encoded, without either.
+    no other person. 'sfumato link A.encoded B.encoded' matches what was encoded, without either.
 
     An encoding is not an anonymous record: treat it as personal data. Ids go along as they are.
     """

@@ -28,7 +28,7 @@ associations = typer.Typer(
 
 @app.callback()
 def ledger() -> None:
-    """What was released to whom: append-only, chained and signed."""
+    """What was released, and its recipients: append-only, chained and signed."""
 
 
 @app.command("list")
@@ -43,7 +43,7 @@ def list_releases(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the releases: when, to whom, of what, with which k and risk."""
+    """List the releases: when, who got them, of what, with which k and risk."""
     with opened(ledger, keys) as found:
         releases = found.releases(linkage=linkage, requester=requester)
     lines = _lines_of_releases(releases) if releases else ["No releases."]
@@ -308,8 +308,8 @@ def _association_lines(associations: Sequence[NotedAssociation]) -> list[str]:
         (
             each.id,
             str(each.state),
-            f"{each.support:.1%}",
-            f"{each.confidence:.1%}",
+            f"{100 * each.support:.3g} %",
+            f"{100 * each.confidence:.3g} %",
             each.text,
             each.note,
         )

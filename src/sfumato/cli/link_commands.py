@@ -12,7 +12,6 @@ from typer.core import TyperGroup
 
 from sfumato.cli.declared_options import Given, on_command_line, values_of, with_declared
 from sfumato.cli.encode_commands import encode, key
-from sfumato.cli.help_pages import BriefHelp
 from sfumato.cli.output import (
     NOT_MEASURED,
     check_text,
@@ -99,7 +98,7 @@ def link() -> None:
     """Link tables without a common identifier."""
 
 
-@app.command(RUN, cls=BriefHelp)
+@app.command(RUN)
 @with_declared(link_options.LinkedFile, only=("seed",))
 @with_declared(
     link_options.LinkedFile,
@@ -128,7 +127,7 @@ def run(
 ) -> None:
     """Link tables without a common identifier.
 
-    Candidate pairs, their scores, persons, and a linked file without identities.
+    Candidate pairs, their scores, people, and a linked file without identities.
 
     --encoding, --header and --names are of every file that cannot be read without them; a project
     says the whole layout of each.
@@ -136,7 +135,7 @@ def run(
     Other commands: 'sfumato link suggest A B' proposes a specification to read and edit;
     'sfumato link apply FOLDER --decisions FILE' takes what people decided. Owners who may not
     show their identifiers make a key ('sfumato link key'), encode at home ('sfumato link
-    encode'), and link what was encoded. The linked file of encodings has persons and sources
+    encode'), and link what was encoded. The linked file of encodings has people and sources
     only, and what is attached by the records' ids.
     """
     from sfumato.linkage.encoding_linkage import all_encoded
@@ -290,10 +289,10 @@ def apply(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Take people's decisions: outcomes, persons and the linked file again.
+    """Take clerks' decisions: outcomes, people and the linked file again.
 
     Decisions are evidence beside the scores; those that contradict each other are listed. Answers
-    applied before hold until they are changed or withdrawn. Persons keep their ids where they can.
+    applied before hold until they are changed or withdrawn. People keep their ids where they can.
     """
     from sfumato.core.atomic import check_target_folder
     from sfumato.linkage.earlier_linkage import apply_decisions
@@ -319,10 +318,10 @@ def next_pairs(
     *,
     given: Given,
 ) -> None:
-    """Draw the pairs that people are to answer next, and say how sure the persons are.
+    """Draw the pairs that clerks are to answer next, and say how sure the joined people are.
 
-    Pairs of all scores, of what blocking may have lost, and those that may change most persons,
-    at random with chances that are kept, so that the answers say how good the persons are.
+    Pairs of all scores, of what blocking may have lost, and those that may change most people.
+    They are drawn with chances that are kept, so that the answers say how right the links are.
 
     Then 'sfumato open BATCH', 'sfumato link apply FOLDER --decisions FILE', and again.
     """
@@ -349,7 +348,7 @@ def inspect(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Look at the persons: the largest, what hangs on one pair, sizes against the sources."""
+    """Look at the people found: the largest, what hangs on one pair, sizes against the sources."""
     from sfumato.linkage.earlier_linkage import read_earlier
     from sfumato.linkage.person_inspection import inspect_linkage, shown_values
 

@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.output import columns, print_found, say
 from sfumato.cli.parameters import Json, file_option, option
 from sfumato.core.declaration import fields_of
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import counted, percentage
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ Unkept = Annotated[
     float | None,
     option(
         metavar="SHARE",
-        help="Largest share of a release's people with a promise broken by all that was handed "
-        "over together.",
+        help="Largest share of people with a promise broken by all releases together.",
     ),
 ]
 Keep = Annotated[
@@ -115,17 +114,18 @@ def terms(
         settled = replace(found.terms(), **_given(tolerable=tolerable, unkept=unkept, keep=keep))
         found.settle(settled, note=note, by=by)
     typer.echo(
-        f"Limits: {settled.tolerable:.1%} found, promises fail for {settled.unkept:.1%}; "
-        f"kept: {settled.keep or 'for ever'}"
+        f"Limits of all releases together: {percentage(settled.tolerable)} of people found, "
+        f"{percentage(settled.unkept)} with a broken promise. "
+        f"Sketches are kept {f'for {settled.keep}' if settled.keep else 'for ever'}."
     )
 
 
 @app.command()
 def remembered(ledger: LedgerFile = None, keys: LedgerKeyFolder = None, json: Json = False) -> None:
-    """List the releases by promises: drafts, and what was handed to whom."""
+    """List the releases by promises: drafts, and what was handed over."""
     with remembering(ledger, keys) as found:
         releases = found.remembered()
-    lines = _lines(releases) if releases else ["No releases."]
+    lines = _lines(releases) if releases else ["No release by promises is remembered."]
     print_found([_plain(release) for release in releases], lines, json=json)
 
 
@@ -138,7 +138,7 @@ def _lines(releases: list[Remembered]) -> list[str]:
             release.name,
             f"{release.persons:,}",
             ", ".join(release.to) or "(draft)",
-            "" if release.found is None else f"{release.found:.1%}",
+            "" if release.found is None else percentage(release.found),
             "kept" if release.kept_in else "erased",
         )
         for release in releases
@@ -172,9 +172,9 @@ def hand_over(
     keys: LedgerKeyFolder = None,
     json: Json = False,
 ) -> None:
-    """Let a draft that is ready count as handed over, if all that was stays tolerable.
+    """Let a draft count as handed over, if all that left together stays below the limits.
 
-    Exit code 2 where it is not, or does not; then it says what would help, and at which price.
+    Exit code 2 where it does not; then it says what would help, and what detail that loses.
     """
     own: dict[str, Any] = {}
     if project is not None:
@@ -192,19 +192,20 @@ def hand_over(
 
 
 def _lines_of_composition(found: Together) -> list[str]:
-    head = ("release", "found by itself", "found by all", "certain by itself", "certain by all")
+    # What all releases tell together is judged, and stands last.
+    head = ("release", "found alone", "found with all", "certain alone", "certain with all")
     rows = [
         (
             f"{number}",
-            f"{found.alone[number].found:.1%}",
-            f"{each.found:.1%}",
-            f"{found.alone[number].certain:.1%}",
-            f"{each.certain:.1%}",
+            percentage(found.alone[number].found),
+            percentage(each.found),
+            percentage(found.alone[number].certain),
+            percentage(each.certain),
         )
         for number, each in found.all.items()
     ]
     people = counted(found.in_several, "person")
-    more = f"In several of {counted(len(found.all), 'release')}: {people}."
+    more = f"{people} in more than one of {counted(len(found.all), 'release')}."
     unknown = [f"Not known: {each}." for each in found.unknown]
     return [*columns([head, *rows], (0, 1, 2, 3, 4)), more, *unknown]
 

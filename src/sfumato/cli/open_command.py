@@ -37,7 +37,7 @@ def open_(
 ) -> None:
     """Open the workbench: Data, Link, Release, Attack, Sign in your browser, on this machine.
 
-    Nobody else can ask it. On a remote machine: --no-browser --port N, and here
+    No other person can reach it. On a remote machine: --no-browser --port N, and here
     ssh -L N:127.0.0.1:N MACHINE.
     """
     from sfumato.server.workbench.explore import PACKAGES

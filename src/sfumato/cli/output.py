@@ -21,7 +21,7 @@ from sfumato.cli.own_process import check_interrupt, interrupted
 from sfumato.core.atomic import check_target, write_text
 from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError, LeavesWarning
-from sfumato.core.number_text import NARROW, counted, wrapped
+from sfumato.core.number_text import NARROW, WIDTH, clause, counted, wrapped
 
 if TYPE_CHECKING:
     from sfumato.core.chain import Verdict
@@ -124,7 +124,7 @@ def brief(risk: Risk) -> str:
     lines = [f"Measured: {people}{where}.", ""]
     for each in shown:
         start = f"  {each.name:<{name}}  {each.value:>8}  "
-        lines.append(start + shorten(each.meaning, 100 - len(start), placeholder=" …"))
+        lines.append(start + clause(each.meaning, WIDTH - len(start)).removesuffix("."))
     lines += _sensitive(risk)
     held = [each.row() for each in risk.held]
     lines += few([f"{each.name}  {each.value}  {each.meaning}" for each in held], "limit")
@@ -212,7 +212,12 @@ def write_or_print(text: str, output: Path | None, advice: str = "") -> bool:
         Whether it was written.
     """
     if output is None:
-        typer.echo(text, nl=False)
+        lines = text.splitlines(keepends=True)
+        # A file that takes what is printed gets all of it; a screen shows where it goes on.
+        room = len(lines) if not sys.stdout.isatty() or len(lines) <= SCREEN else SCREEN - 2
+        typer.echo("".join(lines[:room]), nl=False)
+        if room < len(lines):
+            say(f"{counted(len(lines) - room, 'more line')}: --output FILE writes all of them.")
         return False
     write_text(output, text)
     say(f"Wrote {output}.{advice}")

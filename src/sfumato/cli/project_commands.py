@@ -72,7 +72,7 @@ def run(
     """Run a project: link, review, assess, release, attack, report.
 
     What did not change is not made again; interrupted, the next run goes on. It stops where people
-    are needed, and says what waits for whom.
+    are needed, and says who has to act.
 
     Exit codes: 0 ready, 1 bad input, 2 a number is above its limit, 3 it waits for people, 4
     something was not measured, 5 a promise cannot be kept.
@@ -89,7 +89,8 @@ def run(
     if waiting is None:
         if verdict is not None and not json:
             more = _release_lines(status) if details else []
-            typer.echo("\n".join([*more, "", verdict.text(details)]))
+            said = verdict.text(details, advice=_advice(status))
+            typer.echo("\n".join([*more, "", said]))
         # After the rows, which say why a release is refused.
         if status.is_done and (to := hand_over(place)):
             say(f"Handed over to {to}.")
@@ -97,6 +98,21 @@ def run(
     for line in _waiting_lines(waiting, status.place.file):
         say(line)
     raise typer.Exit(WAITING)
+
+
+def _advice(status: Status) -> list[str]:
+    """What is left where no change of the release was tried."""
+    rows = () if status.verdict is None else status.verdict.rows
+    above = [row for row in rows if row.stops and row.findings is not None]
+    said = [
+        f"Promise less, or answer for it by name: sfumato accept {row.name} --by NAME "
+        "--because WHY --until DATE"
+        for row in above[:1]
+        if row.intruder != "recipient"
+    ]
+    if any(row.intruder == "recipient" for row in above):
+        said.append("See what was handed over before: sfumato ledger remembered")
+    return said
 
 
 def _of_period(file: Path, data: str | None, period: str | None) -> ProjectFolder:
@@ -140,7 +156,7 @@ def _say_remembered(place: ProjectFolder) -> None:
 def status(
     file: ProjectFile = Path("sfumato.toml"), json: Json = False, details: Details = False
 ) -> None:
-    """Say how far a project is: each stage, its time, its size, and what waits for whom."""
+    """Say how far a project is: each stage, its time, its size, and who has to act."""
     from sfumato.pipeline.project_folder import open_project
     from sfumato.pipeline.run import status_of
 
@@ -375,7 +391,7 @@ def _status_lines(status: Status, details: bool) -> list[str]:
     if status.waiting is not None:
         return [*lines, *_waiting_lines(status.waiting, status.place.file)]
     if status.verdict is not None:
-        lines += ["", *status.verdict.text(details).splitlines()]
+        lines += ["", *status.verdict.text(details, advice=_advice(status)).splitlines()]
     return (
         lines if status.is_done else [*lines, "", f"Next: {command_of('run', status.place.file)}"]
     )

@@ -10,12 +10,11 @@ import typer
 
 from sfumato.cli import server_commands
 from sfumato.cli.declared_options import Given, with_declared
-from sfumato.cli.help_pages import BriefHelp
 from sfumato.cli.output import check_apart, columns, print_found, progress_bar, say
 from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.atomic import all_or_none
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import counted, percentage
 from sfumato.review.review_extra import needs_review
 from sfumato.review.review_settings import CHOSEN, Settings
 
@@ -118,7 +117,7 @@ def export(
 ) -> None:
     """Write the answers of all workers who have reviewed in a folder, or in a project.
 
-    --shown is for a folder: a custodian gives it to whoever attacks, and keeps --shown-truth.
+    --shown is for a folder: a custodian gives it to the one who attacks, and keeps --shown-truth.
 
     --data, --keys and --database are for a project of the web application.
     """
@@ -192,7 +191,7 @@ def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
     return f"{counted(sum(len(each.truth) for each in shown), 'row')} shown: {target}"
 
 
-@app.command(cls=BriefHelp)
+@app.command()
 @with_declared(Settings, only=CHOSEN, panel=RULES, optional=True)
 def create(
     folder: LinkFolder,
@@ -295,7 +294,7 @@ def _status_lines(found: dict[str, Any], folder: Path) -> list[str]:
                 f"{each['flagged']:,}",
                 f"{each['kapr']:.4f}",
                 "none" if budget is None else f"{budget:g}",
-                f"{each['characters']:.1%}",
+                percentage(each["characters"]),
                 f"{right['right']:,} of {right['answered']:,}" if right["answered"] else "-",
             )
         )
@@ -349,7 +348,7 @@ def simulate(
     """Simulate workers who see renderings only: how right they are, at how much disclosure.
 
     They open what is expected to tell most per cost, until they are sure enough. Nothing of it is
-    kept, and nobody is shown anything.
+    kept, and no person is shown anything.
     """
     needs_review()
     if plot is not None:
@@ -373,16 +372,15 @@ def _table(points: tuple[Point, ...], facts: dict[str, Any]) -> list[str]:
     lines = [
         f"Pairs: {facts['pairs']:,}" + (f", of them {known:,} of known truth" if known else ""),
         "",
-        f"{'sure':>10} {'KAPR':>8} {'characters':>11} {'as in full':>11}"
-        + (f" {'right':>8}" if known else ""),
     ]
+    rows = [("sure", "KAPR", "characters shown", "answers as by all", "right")]
     for point in points:
-        sure = "everything" if point.certainty is None else f"{point.certainty:g}"
-        right = "" if point.accuracy is None else f" {point.accuracy:>8.1%}"
-        lines.append(
-            f"{sure:>10} {point.kapr:>8.4f} {point.characters:>11.1%} "
-            f"{point.same_as_full:>11.1%}{right if known else ''}"
-        )
+        sure = "all shown" if point.certainty is None else f"{point.certainty:g}"
+        right = "-" if point.accuracy is None else percentage(point.accuracy)
+        shares = (percentage(point.characters), percentage(point.same_as_full))
+        rows.append((sure, f"{point.kapr:.4f}", *shares, right))
+    table = rows if known else [row[:-1] for row in rows]
+    lines += columns(table, range(len(table[0])))
     fewest = min(point.judged for point in points)
     if fewest < facts["pairs"]:
         lines += ["", f"Budget or floor kept pairs from being shown: {fewest:,} judged."]

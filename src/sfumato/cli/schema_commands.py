@@ -10,6 +10,7 @@ import typer
 
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import (
+    SCREEN,
     SHOWN,
     check_text,
     columns,
@@ -22,7 +23,7 @@ from sfumato.cli.output import (
 )
 from sfumato.cli.parameters import Details, Json, TextOutput, argument, check_report, file_option
 from sfumato.core.declaration import Layout, LayoutGiven, Place, layout_of
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import count, counted, percentage
 
 if TYPE_CHECKING:
     from sfumato.table.file_profile import FileProfile
@@ -50,7 +51,7 @@ def profile(
     *,
     given: Given,
 ) -> None:
-    """Say what files hold: their columns, persons, keys, events. No value unless asked.
+    """Say what files hold: their columns, people, keys, events. No value unless asked.
 
     Of a folder of tables, and of several files, also how they belong together.
     """
@@ -66,9 +67,13 @@ def profile(
 
         write_profiles(plain, report)
     said, map_ = _together(tables, layout_of(given)) if len(tables) > 1 else ([], {})
-    # Of several files a screen has room for a few lines each; values stand at the ends of lines.
-    room = None if details or show_values else 4 * SHOWN if len(found) == 1 else SHOWN
-    lines = [line for each in found for line in _lines(each, room, show_values=show_values)] + said
+    # Of several files a screen has room for a line each; values stand at the ends of lines.
+    if len(found) > 1 and not (details or show_values):
+        lines = [*_of_files(found), *said]
+    else:
+        room = None if details or show_values else 4 * SHOWN
+        lines = [line for each in found for line in _lines(each, room, show_values=show_values)]
+        lines += said
     if folder and json:
         print_found({"tables": dict(zip(tables, plain, strict=True)), "map": map_}, (), json=json)
         return
@@ -98,11 +103,26 @@ def _together(tables: Mapping[str, Place], layout: LayoutGiven) -> tuple[list[st
     sources = {name: open_source(place, **layout) for name, place in tables.items()}
     keys = key_map(sources)
     made = counted(sources, keys) if keys.persons is not None and not keys.questions else None
-    lines = [] if not keys.references else [*columns(words_of_map(keys, made), (3, 4, 5, 6)), ""]
+    # What a table refers to stands last, where it can go on in a further line.
+    map_ = words_of_map(keys, made)
+    rows = [[table, key, *counts, refers] for table, key, refers, *counts in map_]
+    lines = cut(columns(rows, (2, 3, 4, 5)), SCREEN, "table") if keys.references else []
+    lines += [""] if lines else []
     if made is not None:
         lines += [f"People: {made.people:,}; {made.silent:,} have no other record.", ""]
     lines += [f"To answer: {question}" for question in keys.questions]
     return lines, map_to_json(keys, made)
+
+
+def _of_files(found: Sequence[FileProfile]) -> list[str]:
+    """Several files as a table, a line each."""
+    heads = ("file", "records", "columns", "different in every record")
+    rows = [
+        (each.subject, count(each.sampled), count(len(each.columns)), ", ".join(each.keys) or "-")
+        for each in found
+    ]
+    table = cut(columns([heads, *rows], (1, 2)), 3 * SHOWN, "file")
+    return [*table, "Of each column: --details, or name one file.", ""]
 
 
 def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[str]:
@@ -138,9 +158,9 @@ def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[s
         lines.append(f"One date: {', '.join(parts)}.")
     if found.uniqueness:
         steps = [[f"of {counted(found.persons, 'person')} unique on", "up to here", "all but this"]]
-        steps += [[u.column, f"{u.up_to:.1%}", f"{u.without:.1%}"] for u in found.uniqueness]
+        steps += [[u.column, *map(percentage, (u.up_to, u.without))] for u in found.uniqueness]
         lines += ["", *cut(columns(steps, (1, 2)), half, "column")]
-    told = [[d.by, d.of, f"{d.share:.1%}", f"{d.exceptions:,}"] for d in found.dependences]
+    told = [[d.by, d.of, percentage(d.share), f"{d.exceptions:,}"] for d in found.dependences]
     if told:
         table = columns([["column", "tells", "share", "exceptions"], *told], (2, 3))
         lines += ["", *cut(table, half, "line")]

@@ -52,8 +52,8 @@ def plan(
 ) -> None:
     """Release past files as a series under several settings; nothing is written.
 
-    Each row is a setting: people found by who knows when people came, who left, or a value in
-    each of two files; the smallest class; newcomers shown within a file; detail lost.
+    Each row is a setting. It shows the people found by an intruder who knows when they came, that
+    they left, or a value in each of two files. Then: smallest class, newcomers shown, detail lost.
     """
     keep_memory()
     from sfumato.release.series_plan import plan_series

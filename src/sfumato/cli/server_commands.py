@@ -83,7 +83,7 @@ def reset(
 ) -> None:
     """Print a link for a new password; the auditor sees that it was made.
 
-    For the last custodian, and for people with projects of their own, whom nobody resets in the
+    For the last custodian, and for people with projects of their own, that no other resets in the
     browser. The account exports nothing for a day after it.
     """
     existing(data, keys, database, url=url)

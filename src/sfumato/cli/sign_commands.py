@@ -94,9 +94,9 @@ def verify(
     With --schema: that the files of a set of tables are as they were released: hashes, keys,
     references, records, no other file, and every promise of which the files tell.
 
-    Exit codes: 0 unchanged and signed by that key, 1 bad input, 2 changed, a file was added,
-    refused, a promise is broken, or signed by another key, 4 the signer is unknown, not all files
-    that were handed over are here, or the files do not tell of a promise.
+    Exit codes: 0 unchanged and signed by that key, 1 bad input. 2: changed, refused, with a file
+    added, a promise broken or another key. 4: the signer is unknown, a file is missing, or the
+    files do not tell of a promise.
     """
     from sfumato.core.signatures import Decision, check_signature
 

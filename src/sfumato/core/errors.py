@@ -42,7 +42,8 @@ class InputError(SfumatoError):
     rule
         What must hold: ``"must hold numbers"``.
     found
-        The kind of what was found and where: ``"text in row 17"``. Never a value.
+        The kind of what was found and where: ``"text in row 17"``. Never a value; ``"none"`` is
+        not said.
     accepted
         What would be accepted.
     advice
@@ -58,7 +59,8 @@ class InputError(SfumatoError):
         self.accepted = accepted
         self.advice = advice
         parts = [f"{subject} {rule}"]
-        if found:
+        # What is not there at all needs no words: the rule says what had to be.
+        if found not in ("", "none", "nothing"):
             parts.append(f"found {found}")
         if accepted:
             parts.append(f"accepted: {accepted}")

@@ -45,6 +45,18 @@ def wrapped(text: str, first: str = "", later: str = "", width: int = WIDTH) -> 
     return [line.replace("\0", " ") for line in lines]
 
 
+def clause(text: str, room: int) -> str:
+    """The longest beginning of a text that says something whole; cut at a word where none fits."""
+    if len(text) <= room:
+        return text
+    for end in (". ", "; ", ": ", ", "):
+        # A sentence that is cut at a sign keeps the point that it would have had.
+        place = text.rfind(end, 0, room)
+        if place > 0:
+            return f"{text[:place]}."
+    return f"{text[: room - 1].rsplit(' ', 1)[0]}…"
+
+
 def percent(share: float, digits: int = 1) -> str:
     """A share as a percentage; never 0 or 100 where it is not exactly that.
 
@@ -68,6 +80,11 @@ def percent(share: float, digits: int = 1) -> str:
     while round(value, digits) in (0, 100) and digits < MOST_DIGITS:
         digits += 1
     return Figure(f"{value:.{digits}f}{NARROW}%")
+
+
+def percentage(share: float, digits: int = 1) -> str:
+    """The same with a usual space, for a terminal and for messages, which people search."""
+    return Figure(percent(share, digits).replace(NARROW, " "))
 
 
 def number(value: float) -> str:

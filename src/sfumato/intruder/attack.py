@@ -53,16 +53,16 @@ def _sentences(held: Held, given: Given) -> Iterator[str]:
             "are in, as one would who knows all quasi-identifiers."
         )
     else:
-        what = "The original" if given.register is None else "A register"
-        yield f"{what} of {people}."
+        what = "the exact data" if given.register is None else "a register"
+        yield f"The intruder holds {what} of {people}."
         names = [column.name for column in held.knowledge.quasi_identifiers]
-        yield f"Of everybody the quasi-identifiers: {', '.join(names)}."
+        yield f"Known of each person: {', '.join(names)}."
     others = [column.name for column in held.knowledge.others]
     if others:
         more = f" and {counted(len(others) - MOST, 'more column')}" if len(others) > MOST else ""
-        yield f"Also: {', '.join(others[:MOST])}{more}."
+        yield f"Also known: {', '.join(others[:MOST])}{more}."
     if given.counts:
-        yield "How many records each person has in the release."
+        yield "Also known: how many records each person has in the release."
     yield from _errors(given.noise, "wrong")
     yield from _errors(given.missing, "unknown")
     if given.review is not None:

@@ -14,7 +14,7 @@ from sfumato.ledger import composition
 from sfumato.ledger.sketches import RECORDS, Shown, Sketch
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
-from sfumato.risk.verdict import LINKAGE, State, Verdict
+from sfumato.risk.verdict import LINKAGE, State, Verdict, share_text
 
 TRIALS, FEWER, SURELY = 3, 0.75, 0.97
 """How often a release is made with fewer classes: as many as would be found in proportion, somewhat
@@ -40,9 +40,8 @@ class Proposal:
 
     def __str__(self) -> str:
         """As a refusal prints it."""
-        return (
-            f"{self.what}: costs {self.cost:.1%} of what the release says, {self.found:.1%} found"
-        )
+        lost, found = share_text(self.cost), share_text(self.found)
+        return f"{self.what}: costs {lost} of what the release says, {found} found"
 
 
 def withheld(

@@ -470,7 +470,8 @@ class ReleaseLedger(Ledger):
         if looked_at < persons:
             yield (
                 f"{looked_at:,} of {persons:,} people were looked at, drawn at random: with 95 % "
-                f"confidence more may be known of less than {3 / looked_at:.2%} of the others"
+                f"confidence more may be known of less than {300 / looked_at:.2g} % of "
+                "the others"
             )
         handed = [each for each in self.remembered() if each.to]
         erased = [str(each.number) for each in handed if not each.kept_in]

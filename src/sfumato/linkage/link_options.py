@@ -181,8 +181,7 @@ class NextPairs:
     half_width: Annotated[
         float,
         declaration.Parameter(
-            "Half width of the 95 % intervals of the people's precision and recall that is narrow "
-            "enough.",
+            "Half the width that an interval (95 %) may have.",
             "HALF_WIDTH",
             declaration.Between(0, 0.5),
         ),
@@ -243,8 +242,8 @@ class Limits:
     similarity: Annotated[
         float | None,
         declaration.Parameter(
-            "Encodings only: least Dice similarity of a match, such as 0.85, where it is not to "
-            "be found from the similarities.",
+            "Least Dice similarity of a match of encodings, such as 0.85; found from the "
+            "similarities without it.",
             "DICE",
             declaration.Share(zero=False, one=True),
         ),

@@ -148,7 +148,7 @@ def _findings(verdict: Verdict, intruder: str, column: str) -> Findings | None:
     else:
         raise InputError("argument ROW", "must be a row of the verdict", accepted=", ".join(known))
     if state in (State.BELOW, State.DOES_NOT_APPLY):
-        raise InputError("argument ROW", "needs no acceptance", found=state.value)
+        raise InputError("argument ROW", f"needs no acceptance: its state is '{state.value}'")
     return findings
 
 

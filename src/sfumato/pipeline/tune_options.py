@@ -90,7 +90,7 @@ class Searching:
     recoding: Annotated[
         bool,
         Parameter(
-            "Whether one level of each hierarchy for all records is tried too.",
+            "Try one level of each hierarchy for all records, too.",
             flag="full_domain",
             option="--full-domain/--no-full-domain",
         ),

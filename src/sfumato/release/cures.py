@@ -8,6 +8,7 @@ promise to keep the limits.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -65,6 +66,22 @@ class Plan:
         dropped = [key for key in theirs if key not in keys]
         return ", ".join(new) + (f"; without {', '.join(dropped)}" if dropped else "")
 
+    def typed_beyond(self, other: Plan) -> str:
+        """The same as options of the command line; empty where those cannot say it."""
+        options = {each.key: each.option for each in declared(Options)}
+        for promise in self.promises:
+            options |= {each.key: each.option for each in declared(type(promise))}
+        own, theirs = self._keys, other._keys
+        new = {key: value for key, value in own.items() if theirs.get(key) != value}
+        if not new.keys() <= options.keys():
+            return ""
+        words = [
+            options[key] if value is True else f"{options[key]} {_word(value)}"
+            for key, value in new.items()
+        ]
+        gone = [f"--{key.replace('_', '-')}" for key in theirs if key not in own]
+        return " ".join(words) + (f", without {', '.join(gone)}" if gone else "")
+
     @property
     def _keys(self) -> dict[str, object]:
         """What is asked for by the keys of a project file; limits of one column with its name."""
@@ -87,6 +104,13 @@ def _toml(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
     return f'"{value}"' if isinstance(value, str) else f"{value}"
+
+
+def _word(value: object) -> str:
+    """A value as a shell takes it."""
+    if isinstance(value, (list, tuple)):
+        value = ",".join(map(str, value))
+    return shlex.quote(str(value))
 
 
 def detail_lost(release: Release) -> float:
@@ -264,14 +288,15 @@ def cures(
                 longest = max(longest, perf_counter() - began)
                 if after is not None:
                     after = after.judged(release.limits, release.accepted)
-                    tried.append(_cure(row, words, changed.beyond(plan), after, before))
+                    how = changed.beyond(plan), changed.typed_beyond(plan)
+                    tried.append(_cure(row, words, how, after, before))
     tried.sort(key=lambda each: (not each.enough, each.lost[1]))
     # Every row needs a cure: the best of each come first.
     place = {id(each): [one for one in tried if one.row == each.row].index(each) for each in tried}
     return tuple(sorted(tried, key=lambda each: place[id(each)]))
 
 
-def _cure(row: Row, words: str, how: str, after: Release, before: float) -> Cure:
+def _cure(row: Row, words: str, how: tuple[str, str], after: Release, before: float) -> Cure:
     assert row.findings is not None
     verdict = after.verdict
     again = verdict.row(row.intruder)
@@ -282,7 +307,7 @@ def _cure(row: Row, words: str, how: str, after: Release, before: float) -> Cure
     number = (*over, *after.limits.beyond(row.findings))[0]
     ends = row.findings.shares[number], findings.shares[number]
     lost = before, detail_lost(after)
-    return Cure(row.name, words, how, ends, lost, not again.stops, number)
+    return Cure(row.name, words, how[0], ends, lost, not again.stops, number, how[1])
 
 
 def _changes(row: Row, release: Release, table: Table, plan: Plan) -> Iterator[tuple[str, Plan]]:

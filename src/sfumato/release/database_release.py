@@ -26,7 +26,7 @@ from sfumato.release.release_manifest import file_sha256, tables_sha256
 from sfumato.release.release_options import Recoding
 from sfumato.release.release_result import Release
 from sfumato.release.written_tables import check_folder, shown_names
-from sfumato.risk.verdict import Limits
+from sfumato.risk.verdict import Limits, share_text
 from sfumato.schema import TableSchema, schema_sha256
 from sfumato.schema.roles import Unclassified
 from sfumato.table import stacked_tables
@@ -144,8 +144,7 @@ class ReleasedTables:
         for loss in self.losses:
             rows.append([loss.table, f"{loss.after:,}", f"{loss.before:,}", "", "", "", ""])
             rows += [
-                ["", "", "", name, *(f"{share:.1%}" for share in shares)]
-                for name, shares in loss.shares.items()
+                ["", "", "", name, *map(share_text, shares)] for name, shares in loss.shares.items()
             ]
         return rows
 

@@ -224,7 +224,7 @@ def _gained(parts: Sequence[_Part]) -> str:
     after = sum(part.losses[-1] for part in parts)
     share = 1 - after / before if before > 0 else 0.0
     most = max(len(part.losses) for part in parts) - 1
-    return f"regroup, pass {most}: {share:.1%} of the loss gained"
+    return f"regroup, pass {most}: {100 * share:.1f} % of the loss gained"
 
 
 def _each_alone(
@@ -259,7 +259,7 @@ def _each_alone(
         found.append((persons, group_of))
         before, after = before + losses[0], after + losses[-1]
         share = 1 - after / before if before > 0 else 0.0
-        progress(f"regroup: {share:.1%} of the loss gained", len(found) / len(tasks))
+        progress(f"regroup: {100 * share:.1f} % of the loss gained", len(found) / len(tasks))
     return found
 
 

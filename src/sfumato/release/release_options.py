@@ -147,8 +147,8 @@ class Options:
     effort: Annotated[
         int | None,
         Parameter(
-            "Most passes of the search that moves people between the classes of the tree; 0 "
-            "leaves them as they are cut.",
+            "Most passes that move people between classes; 0 leaves the classes as the tree "
+            "cuts them.",
             "N",
             Count(0),
             usual=f"{USUAL_EFFORT[0]}, more of small files, up to {USUAL_EFFORT[1]}; 0 with --cut "

@@ -84,7 +84,7 @@ def plan_series(
         raise InputError(
             "a plan of a series",
             "needs two files or more, a column that names the person, and K people in a class",
-            found=f"{len(files)} files and {len(own)} such promises",
+            found=f"{len(files)}",
             advice="name the files in their order, and --pid-k",
         )
     others = [promise for promise in promises if not isinstance(promise, PidKAnonymity)]

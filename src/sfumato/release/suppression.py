@@ -310,7 +310,7 @@ def _cap_option(persons: PersonTable, constraints: Sequence[promise.Constraint])
     return (
         f"cap the records of a person at {low} "
         f"({typed(f'cap_records={low}', f'--cap-records {low}')}): "
-        f"loses {lost} records ({lost / whole.records[0]:.2%})"
+        f"loses {lost} records ({100 * lost / whole.records[0]:.2g} %)"
     )
 
 
@@ -341,5 +341,5 @@ def _suppress_option(
         f"suppress {lost} {'person' if lost == 1 else 'people'} "
         f"({typed(f'suppress={share:g}', f'--suppress {share:g}')}): "
         f"loses {table.records - len(remaining)} records "
-        f"({(table.records - len(remaining)) / table.records:.2%})"
+        f"({100 * (table.records - len(remaining)) / table.records:.2g} %)"
     )

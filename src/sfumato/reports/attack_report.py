@@ -99,7 +99,7 @@ def success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | N
         x=alt.X("success:Q"), color=_by_verdict()
     )
     chart = pictures.layered_rows([*_expectations(base, 18), line, point], len(rows))
-    said = "; ".join(f"{row['attack']}: {row['success']:.1%}" for row in rows)
+    said = "; ".join(f"{row['attack']}: {percent(row['success'])}" for row in rows)
     of = f"the worst {len(rows)} attacks" if len(rows) > 1 else "the worst attack"
     return _success(chart, "attacks", f"Points: {said}.", of)
 
@@ -171,7 +171,7 @@ def predicted_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure:
     ]
     chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
     said = "; ".join(
-        f"{row['predicted']:.1%} predicted, {row['success']:.1%} found" for row in rows
+        f"{percent(row['predicted'])} predicted, {percent(row['success'])} found" for row in rows
     )
     return pictures.Figure(
         pictures.picture(chart, "predicted", f"Points: found against predicted. {said}."),
@@ -213,8 +213,10 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]], of: int) ->
     ]
     chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
     said = "; ".join(
-        f"{row['attack']}: {row['success']:.1%} of {row['attempts']} guesses at {row['chance']:.1%}"
-        for row in rows
+        f"{attack_title(name)}: {percent(each.success)} of {each.attempts} guesses at "
+        f"{percent(each.chance)}"
+        for name, several in bins.items()
+        for each in several
     )
     return pictures.Figure(
         pictures.picture(

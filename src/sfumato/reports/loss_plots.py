@@ -215,7 +215,7 @@ def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> pictures.Figure 
     bars = pictures.named_rows(rows, "column").mark_bar(color=pictures.AFTER, height=14)
     end = pictures.share_end(max(row["lost"] for row in rows))
     chart = bars.encode(x=alt.X("lost:Q", scale=alt.Scale(domain=[0, end]), axis=axis))
-    said = "; ".join(f"{row['column']}: {row['lost']:.0%}" for row in rows)
+    said = "; ".join(f"{row['column']}: {percent(row['lost'], 0)}" for row in rows)
     return pictures.Figure(
         pictures.picture(pictures.layered_rows([chart], len(rows)), "loss", f"Bars: {said}."),
         "Detail lost, by quasi-identifier",

@@ -55,10 +55,9 @@ def first_page(
             "helps": [],
             "answers": answers,
         }
-    limits, headline = verdict["limits"], verdict["headline"]
-    if show.is_public:
-        # It has exact shares, the table below it coarse ones.
-        headline = f"{headline.partition('; the highest is')[0].rstrip('.')}."
+    limits = verdict["limits"]
+    # The headline has exact shares, the public table below it coarse ones.
+    headline = verdict["outline" if show.is_public else "headline"]
     return {
         "ready": verdict["ready"],
         "state": verdict["state"],

@@ -516,7 +516,9 @@ def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
     if not rows:
         return None
     chart = _joined_points(rows, "measure", "before", "after", "share or chance (%)")
-    said = "; ".join(f"{r['measure']}: {r['before']:.1%} before, {r['after']:.1%}" for r in rows)
+    said = "; ".join(
+        f"{r['measure']}: {percent(r['before'])} before, {percent(r['after'])}" for r in rows
+    )
     many = len(content["sensitive"])
     worst = f" The worst {MOST_DRAWN} of {many} sensitive columns." if many > MOST_DRAWN else ""
     return Figure(

@@ -34,9 +34,7 @@ class Measuring:
     threshold: Threshold = 0.2
     ordered_distance: Annotated[
         tuple[str, ...],
-        Parameter(
-            "Sensitive numbers whose t-closeness is measured by ordered distance too.", "COLUMN"
-        ),
+        Parameter("Measure t-closeness of these numbers by ordered distance, too.", "COLUMN"),
     ] = ()
     special_uniques: Annotated[
         bool, Parameter("Look for people who stand out by few columns; costs time.")
@@ -56,7 +54,7 @@ class Measuring:
     ] = False
     counts: Annotated[
         bool,
-        Parameter("Who knows events of a person also knows the number of the person's records."),
+        Parameter("The intruder who knows events also knows the number of records."),
     ] = False
     estimator: Annotated[
         str,

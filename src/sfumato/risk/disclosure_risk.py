@@ -12,7 +12,7 @@ from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.core.notebook_parts import lead, notes
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import counted, percentage
 from sfumato.risk import measure_table, notebook_view
 from sfumato.risk.class_measures import ClassShape, shape_of
 from sfumato.risk.classes import ClassSummary
@@ -441,11 +441,11 @@ def column_rows(columns: Sequence[ColumnFigures]) -> list[measure_table.Row]:
     for column in columns:
         found = "–"
         if column.found is not None and column.without is not None:
-            found = f"{column.found:.1%}, {column.without:.1%}"
-        told = [f"{share:.0%} of {name}" for name, share in most_told(column)]
-        alone = [] if column.alone is None else [f"{column.alone:.1%} alone in their class"]
+            found = f"{percentage(column.found)}, {percentage(column.without)}"
+        told = [f"{percentage(share, 0)} of {name}" for name, share in most_told(column)]
+        alone = [] if column.alone is None else [f"{percentage(column.alone)} alone in their class"]
         if column.role != "order" and column.person is not None:
-            alone.append(f"{column.person:.0%} in a class of 20")
+            alone.append(f"{percentage(column.person, 0)} in a class of 20")
         words = "; ".join([", ".join(alone), f"tells {', '.join(told)}" if told else ""])
         words = column.leak if column.role == "together" and column.leak else words.strip("; ")
         lines.append(measure_table.Row(column.column, found, words))

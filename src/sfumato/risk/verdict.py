@@ -368,6 +368,8 @@ class Cure:
         The share that the row shows, and of the detail lost, before and after.
     number
         Which share of the row: one that is still above, or else was.
+    options
+        The same as `how` on the command line; empty where its options cannot say it.
     """
 
     row: str
@@ -377,15 +379,20 @@ class Cure:
     lost: tuple[float, float]
     enough: bool
     number: str = "found"
+    options: str = ""
 
     def __str__(self) -> str:
+        return self.said(self.how)
+
+    def said(self, how: str) -> str:
+        """The change, what it does and how it is asked for."""
         found, lost = (
             f"from {share_text(before)} to {share_text(after)}"
             for before, after in (self.found, self.lost)
         )
         still = "" if self.enough else " (still above)"
         of = {"found": "", "person": ", one person,", "learned": ", learned,"}[self.number]
-        return f"{self.words}: {self.row}{of} {found}{still}, detail lost {lost}; {self.how}"
+        return f"{self.words}: {self.row}{of} {found}{still}, detail lost {lost}; {how}"
 
 
 @dataclass(frozen=True)
@@ -459,6 +466,10 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The last line of every command, and the first of every page."""
+        return self._headline(shares=True)
+
+    def _headline(self, *, shares: bool) -> str:
+        """What follows, with what is found or, for the public, without."""
         above = [row for row in self.rows if row.state is State.ABOVE]
         blank = [row for row in self.rows if row.state is State.NOT_MEASURED]
         if above:
@@ -484,17 +495,7 @@ class Verdict:
             )
         accepted = sum(len(row.accepted) for row in self.rows)
         measured = [row for row in self.rows if row.state is State.BELOW]
-        below = Phrase("no intruder was measured")
-        if measured:
-            worst = max(measured, key=lambda each: _found(each).value)
-            below = Phrase(
-                "{n} of {all} intruders are below the limit; "
-                "the highest is {who} with {share} of people found",
-                n=len(measured),
-                all=len(self.rows),
-                who=_THE[worst.intruder],
-                share=share_text(_found(worst).value),
-            )
+        below = self._below(measured, shares=shares)
         if accepted:
             ready = Phrase("Ready with {what}", what=counted(accepted, "acceptance"))
         elif len(measured) == len(self.rows):
@@ -509,6 +510,34 @@ class Verdict:
                 beside = Phrase("The {who}: {why}.", who=WHO[each.intruder], why=each.why)
                 said = Phrase("{first} {then}", first=said, then=beside)
         return said
+
+    def _below(self, measured: Sequence[Row], *, shares: bool) -> Phrase:
+        """Who is below the limit; before them what people answered for, the worst first."""
+        below = Phrase("no intruder was measured")
+        if measured:
+            worst = max(measured, key=lambda each: _found(each).value)
+            many = {"n": len(measured), "all": len(self.rows)}
+            below = Phrase("{n} of {all} intruders are below the limit", **many)
+            if shares:
+                below = Phrase(
+                    "{n} of {all} intruders are below the limit; "
+                    "the highest is {who} with {share} of people found",
+                    **many,
+                    who=_THE[worst.intruder],
+                    share=share_text(_found(worst).value),
+                )
+        for row in reversed([each for each in self.rows if each.state is State.ACCEPTED]):
+            finds = self._taken(row, shares=shares)
+            below = Phrase("{finds}, accepted; {others}", finds=finds, others=below)
+        return below
+
+    def _taken(self, row: Row, *, shares: bool) -> Phrase:
+        """What people answered for, as half a sentence."""
+        if row.findings is None or not self.limits.above(row.findings):
+            return Phrase("{who} is not measured", who=_THE[row.intruder])
+        if shares:
+            return _finds(row, self.limits)
+        return Phrase("{who} is above the limit", who=_THE[row.intruder])
 
     @property
     def worst(self) -> str:
@@ -541,7 +570,7 @@ class Verdict:
         above = [row for row in self.rows if row.state is State.ABOVE]
         said = self.headline
         if above:
-            first, *more = (_finds(each, self.limits) for each in above)
+            first, *more = (str(_finds(each, self.limits)) for each in above)
             # What the first one finds, and the limit, are not said again.
             of = f" of people (limit {share_text(self.limits.found)})"
             if first.endswith(of):
@@ -558,17 +587,30 @@ class Verdict:
         """The rows as a table, with what they come from and why something was accepted."""
         return self.text()
 
-    def text(self, details: bool = True) -> str:
-        """The same; short without the reasons of acceptances, which are details."""
+    def text(
+        self, details: bool = True, *, options: bool = False, advice: Sequence[str] = ()
+    ) -> str:
+        """The same; short without the reasons of acceptances, which are details.
+
+        Parameters
+        ----------
+        options
+            Whether changes are named by options, not by the keys of a project file.
+        advice
+            What may be done where a row is above and no change was tried.
+        """
+        nexts = self._nexts(options=options)
+        if not nexts and self.state is State.ABOVE:
+            nexts = [*advice]
         beaten = any(each.beaten or each.raised for each in self.evidence)
         said = f"{self.headline} {beaten_text(self.evidence)}" if beaten else self.headline
         lines = [
             *self.lines(details),
             "",
             *wrapped(said),
-            *(["", "Next:"] if self.nexts else []),
+            *(["", "Next:"] if nexts else []),
         ]
-        for text in self.nexts:
+        for text in nexts:
             lines += wrapped(text, "  ", " " * 6)
         return "\n".join(lines)
 
@@ -596,6 +638,9 @@ class Verdict:
     @property
     def nexts(self) -> list[str]:
         """What may be done, where cures were tried: each with what it costs."""
+        return self._nexts()
+
+    def _nexts(self, *, options: bool = False) -> list[str]:
         if not self.cures:
             return []
         above = " or ".join(row.name for row in self.rows if row.state is State.ABOVE)
@@ -604,8 +649,9 @@ class Verdict:
             same.setdefault(replace(cure, row=""), []).append(cure.row)
         cures = [replace(cure, row=" and ".join(rows)) for cure, rows in same.items()]
         return [
-            *map(str, cures[:SHOWN]),
-            "All that is needed, at the least loss: promise_limits = true (--promise-limits)",
+            *(each.said((options and each.options) or each.how) for each in cures[:SHOWN]),
+            "All that is needed, at the least loss: "
+            + ("--promise-limits" if options else "promise_limits = true (--promise-limits)"),
             f"Or a person answers for {above}, in a project: sfumato accept",
         ]
 
@@ -644,6 +690,7 @@ class Verdict:
         return {
             "state": self.state.value,
             **self.noted,
+            "outline": self._headline(shares=False),
             "people": self.people,
             "sentences": [*self.sentences],
             "limits": asdict(self.limits),
@@ -977,7 +1024,7 @@ def _accepted(accepted: Sequence[tuple[str, Acceptance]]) -> list[str]:
     return [*said[:SHOWN], *([f"{left} more: --details"] if left > 0 else [])]
 
 
-def _finds(row: Row, limits: Limits) -> str:
+def _finds(row: Row, limits: Limits) -> Phrase:
     """What puts an intruder above the limit, as half a sentence."""
     findings, learned = row.findings, row.learned
     assert findings is not None

@@ -18,7 +18,7 @@ from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.optional_packages import install_command
 from sfumato.schema import Kind
 from sfumato.table import sources
-from sfumato.table.dependence import GIVEN_AWAY
+from sfumato.table.dependence import GIVEN_AWAY, of_unknown
 from sfumato.table.table import ColumnFigures, Table
 
 PERSONS, LEAST = 1_500, 100
@@ -166,7 +166,7 @@ def together_figures(table: Table, figures: Sequence[ColumnFigures]) -> tuple[Co
     leak = ""
     if most and tells[most] >= GIVEN_AWAY and len(found[most].columns) > 1:
         names = ", ".join(f"'{column}'" for column in found[most].columns)
-        leak = f"foretells '{most}' from {names} ({tells[most]:.0%} of what is not known)"
+        leak = f"foretells '{most}' from {names} {of_unknown(tells[most])}"
     return (*figures, ColumnFigures("all columns together", TOGETHER, tells, {}, None, leak))
 
 

@@ -501,7 +501,7 @@ def order_figures(table: Table, class_of: Codes) -> tuple[ColumnFigures, ...]:
     most = max(told, key=told.__getitem__, default="")
     if not most or told[most] < TELLS:
         return ()
-    leak = f"tells '{most}' within classes ({told[most]:.0%} of its order)"
+    leak = f"tells '{most}' within classes ({int(100 * told[most])} % of its order)"
     return (ColumnFigures("order of the rows", ORDER, told, {}, None, leak),)
 
 
@@ -642,7 +642,7 @@ class _Sample:
         groupings = _groupings(column)
         for of, codes in self.hidden:
             share = max(_told(grouping, codes, _kind(of)) for grouping in groupings)
-            how = f"tells '{of.name}' ({share:.0%} of what is not known)"
+            how = f"tells '{of.name}' {of_unknown(share)}"
             yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
         if len(groupings) == 1 and sources.is_text(column.type):
             yield from self._within_texts(name, column)
@@ -650,7 +650,7 @@ class _Sample:
             for of, codes in self.hidden:
                 share = _told(codes_by, codes, _kind(of))
                 if share >= GIVEN_AWAY:
-                    how = f"tells '{of.name}' by {way} ({share:.0%} of what is not known)"
+                    how = f"tells '{of.name}' by {way} {of_unknown(share)}"
                     yield ColumnLeak(name, of.name, how, share, True)
 
     def _within_texts(self, name: str, column: pa.Array) -> Iterator[ColumnLeak]:
@@ -667,7 +667,7 @@ class _Sample:
             share = _held(words, labels, frozenset.issubset)
             told = (_told(number, codes[::step], _kind(of)) for number in numbers)
             share = max(share, *told, 0.0)
-            how = f"holds '{of.name}' in its texts ({share:.0%} of what is not known)"
+            how = f"holds '{of.name}' in its texts {of_unknown(share)}"
             yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
 
     def held_in_texts(self, name: str) -> Iterator[ColumnLeak]:
@@ -828,7 +828,7 @@ class _Sample:
                     share = self._again(self._of(target), more, again)
                     if share >= GIVEN_AWAY:
                         said = f"tells {target.words} by its {way}{where}"
-                        how = f"{said} ({share:.0%} of what is not known)"
+                        how = f"{said} {of_unknown(share)}"
                         yield ColumnLeak(name, target.of, how, share, True)
 
     def _by_counts(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
@@ -841,7 +841,7 @@ class _Sample:
             share = self._again(self._of(target), more, foretelling.of_counts(counts[more])[way])
             if share >= GIVEN_AWAY:
                 self._counted.add(target.words)
-                how = f"tells {target.words} by the {way} ({share:.0%} of what is not known)"
+                how = f"tells {target.words} by the {way} {of_unknown(share)}"
                 yield ColumnLeak(person, target.of, how, share, True)
 
     def _of(self, some: Hidden) -> Hidden:
@@ -961,7 +961,10 @@ class _Sample:
             # Of one record each nobody sees whether a value stays: amounts are taken to change,
             # unless something small was added to them.
             own = not _is_amount(whole) or _has_further_digits(whole)
-        how = f"leaves {alone:.0%} of the people of a class of {LARGE_CLASS} alone with their value"
+        how = (
+            f"leaves {int(100 * alone)} % of the people of a class of {LARGE_CLASS} alone with "
+            "their value"
+        )
         if len(np.unique(known)) >= (1.0 - MOST_EXCEPTIONS) * len(known):
             how = "is different for each person, as another id would be"
         within = "is the same in all records of a person, and " if repeated else ""
@@ -1207,3 +1210,8 @@ HELD: dict[str, tuple[Callable[[str], Any], Callable[[Any, Any], bool]]] = {
     "the letters of": (_letters, lambda wanted, text: wanted in text),
 }
 """How a text holds another one: what is read of both, and when one is in the other."""
+
+
+def of_unknown(share: float) -> str:
+    """How much is told, never more than that: all of it only where it is all of it."""
+    return f"({int(100 * share)} % of what is not known)"

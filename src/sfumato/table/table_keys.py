@@ -345,8 +345,8 @@ def _half_contained(column: IdColumn, keys: Sequence[IdColumn]) -> str:
         if share >= PARTLY:
             return (
                 f"does column '{column.name}' of {column.table} refer to {key.table}, where "
-                f"{share:.0%} of its values are? Write under [tables.{column.table}]: of = "
-                f'{{ {column.name} = "{key.table}" }} and orphans = "drop"'
+                f"{100 * share:.0f} % of its values are? Write under [tables.{column.table}]: "
+                f'of = {{ {column.name} = "{key.table}" }} and orphans = "drop"'
             )
     return ""
 

@@ -194,7 +194,7 @@ MAKING = [
     ),
     Case(
         "option: a key without persons",
-        "option --pseudonym-key is for a file with a person column; found none",
+        "option --pseudonym-key is for a file with a person column",
         {
             "key": KEY,
             "schema.toml": schema(roles={"person": None, "insensitive": '["note", "patient"]'}),
@@ -255,7 +255,7 @@ PROMISES = [
 WITHOUT_SENSITIVE = [
     Case(
         f"promise: {words[0]} without a sensitive attribute",
-        f"promise {words[0][2:].replace('-', '_')} needs a sensitive attribute; found none",
+        f"promise {words[0][2:].replace('-', '_')} needs a sensitive attribute",
         {"schema.toml": schema(roles={"sensitive": None, "insensitive": '["note", "icd9"]'})},
         promise=words,
         commands=("anonymize",),

@@ -43,14 +43,16 @@ def columns(scene: Scene) -> Iterator[Staged]:
         silent += [] if column_finds.gives else [column]
         right, without = int(column_finds.right.sum()), float(column_finds.without.mean())
         foretold = sorted(column_finds.foretold.items(), key=lambda each: -each[1])
-        notes = [f"{column_finds.alone:.1%} are the only ones of their class with their value."]
+        notes = [
+            f"{100 * column_finds.alone:.3g} % are the only ones of their class with their value."
+        ]
         if foretold:
-            tells = ", ".join(f"{share:.0%} of '{name}'" for name, share in foretold)
+            tells = ", ".join(f"{int(100 * share)} % of '{name}'" for name, share in foretold)
             notes.append(f"Of what is not known the column foretells {tells}.")
         success_with = success(right, file.persons)
         warning = (
             f"Column '{column.name}' is released as it is, and it {column_finds.gives}: "
-            f"{success_with.value:.1%} are found with it, {without:.1%} without it."
+            f"{100 * success_with.value:.3g} % are found with it, {100 * without:.3g} % without it."
         )
         name = f"column:{column.name}"
         yield Staged(
@@ -224,7 +226,7 @@ def combinations(scene: Scene) -> Iterator[Staged]:
         )
         warning = (
             f"Columns {named} are released as they are, and together they foretell '{name}' "
-            f"({together.share:.0%} of what is not known)."
+            f"({int(100 * together.share)} % of what is not known)."
         )
         yield Staged(
             Outcome(

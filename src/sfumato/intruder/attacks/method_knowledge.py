@@ -241,7 +241,7 @@ def informed(scene: Scene) -> Iterator[Staged]:
         "informed_linkage_risk",
         calibrated=True,
     )
-    note = f"The method explains {found.explained:.1%} of the classes, with k = {found.k}."
+    note = f"The method explains {100 * found.explained:.3g} % of the classes, with k = {found.k}."
     outcome = replace(staged.outcome, notes=(*staged.outcome.notes, note))
     yield replace(staged, outcome=outcome)
 

@@ -162,11 +162,13 @@ def with_column(
     gives = ""
     if foretold and max(foretold.values()) >= FORETOLD:
         most = max(foretold, key=foretold.__getitem__)
-        gives = f"foretells '{most}' ({foretold[most]:.0%} of what is not known)"
+        gives = f"foretells '{most}' ({int(100 * foretold[most])} % of what is not known)"
     elif by_itself >= limit:
-        gives = f"leaves {by_itself:.0%} of the people alone among {CLASS} with their value"
+        gives = (
+            f"leaves {int(100 * by_itself)} % of the people alone among {CLASS} with their value"
+        )
     elif follows >= FOLLOWS:
-        gives = f"follows from {by} ({follows:.0%} of what is not known)"
+        gives = f"follows from {by} ({int(100 * follows)} % of what is not known)"
     return ColumnFinds(right, without, alone / max(file.persons, 1), foretold, gives)
 
 

@@ -330,7 +330,7 @@ class Tuned:
 
     def _verdict(self) -> str:
         stopped = STOPPED[self.stopped] if self.met or self.stopped != "found" else EXHAUSTED
-        tried = f"{len(self.trials)} trials in {self.seconds:.1f} s; {stopped}"
+        tried = f"{len(self.trials)} in {self.seconds:.1f} s; {stopped}"
         if self.best is not None:
             every = " and ".join(
                 name
@@ -345,8 +345,8 @@ class Tuned:
                 kept = f"{ESTIMATED.capitalize()}: keeps every {every}"
             return f"{kept}: trial {self.best.number} of {tried}."
         if self.nearest is None:
-            return f"No release can be made: {tried}."
-        return f"No trial meets every threshold; nearest is {self.nearest.number} of {tried}."
+            return f"No release can be made: trials {tried}."
+        return f"No trial meets every threshold; nearest is trial {self.nearest.number} of {tried}."
 
     def _lost(self, trial: Trial) -> str:
         others = {"ane": trial.ane, "ncp": trial.ncp}

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import counted, number
+from sfumato.core.number_text import counted, number, percentage
 from sfumato.core.phrases import Phrase
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
@@ -82,8 +82,8 @@ class GBalance(Promise):
         reached = 1 - float(whole.squares[0]) / float(whole.records[0]) ** 2
         return (
             f"g_balance asks for at least {self.g:.4g}; all records in one class reach "
-            f"{reached:.4g}, because one person has {whole.largest[0] / whole.records[0]:.1%} "
-            "of the records."
+            f"{reached:.4g}, because one person has "
+            f"{percentage(whole.largest[0] / whole.records[0])} of the records."
         )
 
     def offenders(self, persons: PersonTable) -> Ints:

@@ -46,7 +46,7 @@ class SharedCounts(Promise):
     m: Annotated[
         int,
         Parameter(
-            "At least M people share each number of records that a class has.",
+            "At least M people of a class share each number of records.",
             "M",
             Count(1),
             flag="shared_counts",

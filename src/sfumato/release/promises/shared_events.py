@@ -114,8 +114,8 @@ class KnownEvents(Promise):
     known: Annotated[
         str,
         Parameter(
-            "Who knows up to M events of a person finds at most a share RISK of all; or every M "
-            "events are shared by K people of the class.",
+            "Who knows M events finds at most a share RISK of people; or every M events of a "
+            "person are shared by K people of the class.",
             "M:RISK|M:kK",
             Knowledge(),
             flag="known_events",

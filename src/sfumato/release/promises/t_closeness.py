@@ -57,7 +57,7 @@ class TCloseness(AboutAttribute):
     t: Annotated[
         float,
         Parameter(
-            "Sensitive values of every class within a distance T of the whole file's.",
+            "Sensitive values of a class at most T away from all.",
             "T",
             Share(zero=True, one=True),
             flag="t_closeness",

@@ -141,7 +141,10 @@ def _between(equal: Estimate, strata: Estimate, share: float) -> Estimate:
         unique_matches=average(equal.unique_matches, strata.unique_matches),
         low=None if low is None else low * float(np.exp(-apart)),
         high=None if high is None else min(high * float(np.exp(apart)), 1.0),
-        path=(f"{share:.0%} of the weights' variance lies between classes", *strata.path),
+        path=(
+            f"{100 * share:.0f} % of the weights' variance lies between classes",
+            *strata.path,
+        ),
     )
 
 

@@ -150,7 +150,7 @@ def run_of(bench: Bench, here: str, *, polled: bool = False) -> dict[str, Any]:
     if job is None or state is JobState.DONE:
         return {"job": None, "job_over": polled, "here": here}
     told = [line for line in job.lines if "share" in line][-1:]
-    line = "".join(f"{each['stage']}, {each['share']:.0%}".replace("%", " %") for each in told)
+    line = "".join(f"{each['stage']}, {share_text(each['share'])}" for each in told)
     over = polled and state is not JobState.RUNNING
     return {"job": job, "job_state": state, "job_line": line, "job_over": over, "here": here}
 
