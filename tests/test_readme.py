@@ -138,7 +138,7 @@ def figures(demo):
     place = folder / "sfumato-demo"
     report = json.loads((place / "output" / "reports" / "report.json").read_text("utf-8"))
     precision, recall = (
-        re.search(rf"\({name}\)" + r" +([\d.]+)%" * 5, printed).groups()
+        re.search(rf"\({name}\)" + r" +([\d.]+) %" * 5, printed).groups()
         for name in ("precision", "recall")
     )
     truly = re.search(r"Truly ([\d,]+) people", printed)[1]
