@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -78,15 +79,15 @@ def desk(request: HttpRequest, bench: Bench | None) -> HttpResponse:
         return _asked(request, bench)
     if review.opens:
         return _shown(request, bench, opening=review.told)
-    try:
+    with ExitStack() as unless_shown:
+        unless_shown.callback(DESK.leave_review)
         review.check()
-        if loads_by_itself(request):
-            # The script of the desk begins with a whole page.
-            return HttpResponse(headers={"HX-Refresh": "true"})
-        parts = _page(review, request.GET.get("page", ""))
-    except Exception:
-        DESK.leave_review()
-        raise
+        # The script of the desk begins with a whole page.
+        whole = loads_by_itself(request)
+        parts = {} if whole else _page(review, request.GET.get("page", ""))
+        unless_shown.pop_all()
+    if whole:
+        return HttpResponse(headers={"HX-Refresh": "true"})
     return _shown(
         request, bench, alone=True, address=reverse("desk"), **parts, **drawn_pages.legend()
     )
