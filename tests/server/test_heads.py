@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,6 +82,19 @@ def test_a_head_is_kept_and_is_the_servers(server: Any) -> None:
     path.write_text(path.read_text().replace(str(kept.head), f"1:{'0' * 64}"))
     with pytest.raises(InputError, match="signed"):
         heads.check_kept()
+
+
+def test_a_key_folder_that_cannot_be_written_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.server import heads
+
+    person("audrey", "auditor")
+    monkeypatch.setattr(heads, "_path", lambda: tmp_path / "none" / heads.FILE)
+    client = logged_in("audrey")
+    assert heads.kept() is None
+    assert b"No head is kept" in client.get("/audit/check").content
+    assert client.post("/audit/check").status_code == 200
 
 
 def test_a_post_keeps_the_head_at_once() -> None:

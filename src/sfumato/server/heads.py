@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import close_old_connections, transaction
+from django.db import DatabaseError, close_old_connections, transaction
 
 from sfumato.core.atomic import atomic_path
 from sfumato.core.chain import Head, detail_text, parse_head
@@ -75,7 +75,16 @@ class Kept:
 
 
 def keep() -> None:
-    """Keep the last entry, where there is a new one."""
+    """Keep the last entry, where there is a new one.
+
+    A key folder may be read-only, and a database away for a moment: nothing is kept then, and the
+    auditor's page says how old is what was.
+    """
+    with suppress(OSError, InputError, DatabaseError):
+        _keep()
+
+
+def _keep() -> None:
     known = proofs()
     with known.lock:
         known.follow()
@@ -84,14 +93,14 @@ def keep() -> None:
             return
         if not known.kept and (was := kept()) is not None and not _holds(was.head):
             return
-        tip, known.kept = known.tip, known.tip.number
+        tip = known.tip
         rows = {table: known.replay.rows.get(table, {}) for table in _CARRIED}
         content = {"head": str(tip), "made": datetime.now(UTC).isoformat(), "rows": rows}
         text = detail_text(content)
-    # A key folder may be read-only; the auditor's page then says that nothing is kept.
-    with suppress(OSError), atomic_path(_path()) as part:
-        part.touch(mode=0o600)
-        part.write_text(f"{_signature(text)}\n{text}\n", encoding="utf-8")
+        with atomic_path(_path()) as part:
+            part.touch(mode=0o600)
+            part.write_text(f"{_signature(text)}\n{text}\n", encoding="utf-8")
+        known.kept = tip.number
 
 
 def keep_beside() -> None:
@@ -101,9 +110,7 @@ def keep_beside() -> None:
         while True:
             time.sleep(SECONDS)
             close_old_connections()
-            # A database that does not answer now is asked again.
-            with suppress(Exception):
-                keep()
+            keep()
 
     threading.Thread(target=go_on, name="heads", daemon=True).start()
 
