@@ -656,7 +656,7 @@ def check_schema(value: object) -> None:
         raise InputError(
             "parameter schema",
             "must be a Schema",
-            found="none" if value is None else f"an object of type {type(value).__name__}",
+            found=f"an object of type {type(value).__name__}",
             accepted="sfumato.Schema(...), what sfumato.load_schema(path) gives, or the schema "
             "that sfumato.guess_schema(data) proposes, once its questions are answered",
         )
