@@ -121,6 +121,16 @@ def test_the_worst_column_that_nobody_accepted_counts() -> None:
     assert "%" not in outline
 
 
+def test_a_headline_does_not_deny_what_people_answered_for() -> None:
+    """Where every intruder is accepted none is below; all of them were measured."""
+    own = [accepted("stranger", ""), accepted("acquaintance", ""), accepted()]
+    finds = found(stranger=HIGH, acquaintance=HIGH, insiders={"charge": HIGH})
+    verdict = judge(finds, accepted=own, today=TODAY)
+    for said in (verdict.headline, verdict.to_json()["outline"]):
+        assert "0 of 4 intruders are below the limit" in said
+        assert "measured" not in said
+
+
 def test_reasons_are_printed_where_there_are_no_details() -> None:
     insiders = {f"c{place}": HIGH for place in range(9)}
     own = [accepted(column=name, because=f"why {name}", by=f"officer {name}") for name in insiders]

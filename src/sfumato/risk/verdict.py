@@ -513,19 +513,17 @@ class Verdict:
 
     def _below(self, measured: Sequence[Row], *, shares: bool) -> Phrase:
         """Who is below the limit; before them what people answered for, the worst first."""
-        below = Phrase("no intruder was measured")
-        if measured:
+        many = {"n": len(measured), "all": len(self.rows)}
+        below = Phrase("{n} of {all} intruders are below the limit", **many)
+        if measured and shares:
             worst = max(measured, key=lambda each: _found(each).value)
-            many = {"n": len(measured), "all": len(self.rows)}
-            below = Phrase("{n} of {all} intruders are below the limit", **many)
-            if shares:
-                below = Phrase(
-                    "{n} of {all} intruders are below the limit; "
-                    "the highest is {who} with {share} of people found",
-                    **many,
-                    who=_THE[worst.intruder],
-                    share=share_text(_found(worst).value),
-                )
+            below = Phrase(
+                "{n} of {all} intruders are below the limit; "
+                "the highest is {who} with {share} of people found",
+                **many,
+                who=_THE[worst.intruder],
+                share=share_text(_found(worst).value),
+            )
         for row in reversed([each for each in self.rows if each.state is State.ACCEPTED]):
             finds = self._taken(row, shares=shares)
             below = Phrase("{finds}, accepted; {others}", finds=finds, others=below)
