@@ -125,6 +125,19 @@ def test_a_role_that_needs_a_second_factor_does_nothing_without(
     assert client.get("/accounts").status_code == 200
 
 
+def test_who_lacks_a_second_factor_comes_back_from_a_provider_of_the_same_site(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from django.conf import settings
+
+    monkeypatch.setattr(settings, "SFUMATO", replace(server, second_factor="worker"))
+    person("wanda", "worker")
+    # From another site no session is sent; from a neighbour it is.
+    answer = logged_in("wanda").get("/oidc/callback?code=some&state=other")
+    assert answer.status_code == 200
+    assert b"/oidc/finish?code=some" in answer.content
+
+
 def test_the_qr_code_is_an_image_of_this_session_only() -> None:
     person("wanda", "worker")
     client = logged_in("wanda")
@@ -294,3 +307,48 @@ def test_a_custodian_makes_accounts_without_a_password() -> None:
 def test_accounts_without_a_password_are_for_single_sign_on_only() -> None:
     person("carol", "custodian")
     assert logged_in("carol").get("/accounts/named").status_code == 404
+
+
+@pytest.mark.parametrize("began", ["wanda", "will", ""])
+def test_only_who_began_to_connect_a_login_connects_it(
+    server: Any, monkeypatch: pytest.MonkeyPatch, began: str
+) -> None:
+    """Somebody else in the same browser began it, or a link of another site."""
+    from django.conf import settings
+
+    from sfumato.server.accounts import organisation
+
+    own = replace(server, oidc="https://login.example.org", oidc_client="us")
+    monkeypatch.setattr(settings, "SFUMATO", own)
+    begun = {"state": "s", "nonce": "n", "code_verifier": "v", "url": own.oidc}
+    monkeypatch.setattr(organisation, "_asked", lambda _ask: begun)
+    claims = {"iss": own.oidc, "sub": "a stranger"}
+    monkeypatch.setattr(organisation, "_claims", lambda _code, _kept: claims)
+    will, _ = person("will", "worker"), person("wanda", "worker")
+    first = logged_in(began) if began else visitor()
+    assert first.get("/oidc/login?for=connect").status_code == 302
+    client = logged_in("will")
+    client.cookies["oidc"] = first.cookies["oidc"].value
+    answer = client.get("/oidc/finish?code=c&state=s")
+    will.refresh_from_db()
+    assert (answer.status_code, bool(will.identity)) == (
+        (302, True) if began == "will" else (403, False)
+    )
+
+
+def test_a_provider_that_does_not_say_who_it_is_lets_nobody_in(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from types import SimpleNamespace
+
+    from sfumato.server.accounts import organisation
+    from sfumato.server.error_pages import Stop
+
+    answers = SimpleNamespace(
+        fetch_access_token=lambda **_given: {"access_token": "some"},
+        parse_id_token=lambda *_given, **_named: None,
+    )
+    monkeypatch.setattr(organisation, "_provider", lambda _config: answers)
+    with pytest.raises(Stop) as stopped:
+        organisation._claims("code", {"code_verifier": "v", "nonce": "n"})
+    assert stopped.value.status == 403

@@ -69,6 +69,7 @@ _WITHOUT = (
     "/fresh",
     "/logout",
     "/oidc/login",
+    "/oidc/callback",
     "/oidc/finish",
 )
 """What somebody may do who is still to turn the second factor on."""

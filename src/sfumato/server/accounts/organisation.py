@@ -95,6 +95,8 @@ def leave(request: HttpRequest) -> HttpResponse:
     begun = _asked(lambda provider: provider.create_authorization_url(back, **more))
     kept = {name: begun[name] for name in ("state", "nonce", "code_verifier")}
     kept |= {"for": purpose, "next": next_page(request), "link": request.GET.get("link", "")}
+    # Of somebody whom another site sends here nobody is known.
+    kept["who"] = request.user.pk
     answer = HttpResponseRedirect(begun["url"])
     answer.set_cookie(
         _cookie(),
@@ -151,6 +153,8 @@ def _claims(code: str, kept: dict[str, Any]) -> Claims:
             "aud": {"essential": True, "values": [config.oidc_client]},
         }
         claims = provider.parse_id_token(token, nonce=kept["nonce"], claims_options=known)
+        if claims is None:  # no token that says who it is
+            raise Stop(403, _UNPROVED)
         return {**claims, "sub": str(claims["sub"])}
 
     claims: Claims = _asked(ask)
@@ -243,9 +247,10 @@ def _prove(request: HttpRequest, claims: Claims, kept: dict[str, Any]) -> HttpRe
     return redirect(kept["next"])
 
 
-def _connect(request: HttpRequest, claims: Claims, _kept: dict[str, Any]) -> HttpResponse:
+def _connect(request: HttpRequest, claims: Claims, kept: dict[str, Any]) -> HttpResponse:
     """Have somebody's account open by their organisation's login, too."""
-    if not request.user.is_authenticated or not is_fresh(request):
+    began = request.user.is_authenticated and request.user.pk == kept["who"]
+    if not began or not is_fresh(request):
         why = f"Log in, prove that it is you, and connect within {MINUTES} minutes."
         raise Stop(403, why)
     account = request.user
