@@ -7,13 +7,16 @@ from typing import Any
 import pytest
 from server.clinic import stored
 from server.people import (
+    NEW,
     actions,
     changed,
+    link_in,
     log_in,
     logged_in,
     person,
     quick_hashes,
     said,
+    visitor,
     who,
     with_second_factor,
 )
@@ -118,6 +121,17 @@ def test_nobody_resets_who_takes_part_where_they_are_no_custodian() -> None:
     changed(project, state="purged")
     assert not _refused("clara", mark)
     assert not _refused("clara", will)
+
+
+def test_a_reset_link_counts_only_while_its_maker_may_reset() -> None:
+    person("carol", "custodian")
+    wanda = person("wanda", "worker")
+    made = link_in(logged_in("carol").post(f"/accounts/{wanda.pseudonym}/reset"))
+    changed(wanda, roles=["auditor", "worker"])
+    assert visitor().post(made, {"new": NEW, "again": NEW}).status_code == 404
+    assert log_in("wanda")[1].status_code == 302, "by the password that there was"
+    changed(wanda, roles=["worker"])
+    assert visitor().post(made, {"new": NEW, "again": NEW}).status_code == 302
 
 
 def test_an_unknown_account_is_not_there() -> None:

@@ -220,7 +220,7 @@ def _reset(actor: Account, resource: Resource) -> Permission:
         return Permission(False, f"This person is {roles}, and you are not. {_AT_THE_SERVER}")
     # As the log states them: a row of the database could be removed.
     projects = proofs().replay.rows.get("project", {})
-    going_on = {key: row for key, row in projects.items() if row.get("state") != "purged"}
+    going_on = {key: row for key, row in list(projects.items()) if row.get("state") != "purged"}
     if any(resource.pk in (row["custodian_id"], row["manager_id"]) for row in going_on.values()):
         return Permission(False, f"This person has projects of their own. {_AT_THE_SERVER}")
     for key, account in proofs().members():

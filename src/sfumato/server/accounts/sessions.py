@@ -21,6 +21,7 @@ from django.utils.crypto import salted_hmac
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop
+from sfumato.server.permissions import Action, decide
 from sfumato.server.proofs import check_proved, check_stated, proofs
 from sfumato.server.stated_rows import gone, image, stated
 from sfumato.server.store.models import Account, Link, Member, Project, ProjectState
@@ -290,6 +291,13 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
             check_proved(row)
     # An invitation by somebody who was deactivated since is worth nothing.
     if not all(person.is_active for person in people):
+        return None
+    # Nor is a reset of somebody who has since become more than its maker.
+    if (
+        found.account
+        and found.made_by
+        and not decide(found.made_by, Action.RESET_ACCOUNT, found.account).allowed
+    ):
         return None
     if found.project is not None and found.project.state != ProjectState.OPEN:
         return None
