@@ -22,6 +22,7 @@ from server.people import (
     quick_hashes,
     said,
     visitor,
+    who,
     with_second_factor,
 )
 
@@ -213,6 +214,53 @@ def test_an_earlier_password_or_second_factor_does_not_come_back() -> None:
     for name, status in (("wanda", 200), ("will", 200), ("walter", 302)):
         assert log_in(name, PASSWORD)[1].status_code == status
     assert walter.roles == ["worker"]
+
+
+def test_a_session_that_ended_does_not_come_back() -> None:
+    person("wanda", "worker")
+    client = logged_in("wanda")
+    cookie = client.cookies["sessionid"].value
+    with set_back():
+        client.post("/logout")
+    restored()
+    client.cookies["sessionid"] = cookie
+    assert who(client) == ""
+
+
+def test_a_log_that_is_not_whole_is_not_gone_on_from() -> None:
+    from sfumato.server import heads
+    from sfumato.server.store.models import AuditEntry
+
+    for name in ("carol", "clara"):
+        person(name, "custodian")
+    with set_back():
+        person("wanda", "worker")
+    AuditEntry.objects.filter(number=1).update(actor="somebody")
+    kept = heads.kept()
+    with pytest.raises(InputError, match="whole"):
+        heads.restore()
+    assert heads.kept() == kept
+    assert "restore" not in actions()
+
+
+def test_who_follows_the_log_does_not_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from sfumato.server import heads
+    from sfumato.server.proofs import proofs
+
+    person("carol", "custodian")
+    free: list[bool] = []
+    usual = heads.atomic_path
+
+    def slow(path: Path) -> Any:
+        with ThreadPoolExecutor(1) as other:
+            free.append(other.submit(proofs().lock.acquire, blocking=False).result())
+        return usual(path)
+
+    monkeypatch.setattr(heads, "atomic_path", slow)
+    heads.keep()
+    assert free == [True]
 
 
 def test_a_project_that_was_purged_is_purged_again() -> None:

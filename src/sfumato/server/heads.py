@@ -19,13 +19,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import DatabaseError, close_old_connections, transaction
 
 from sfumato.core.atomic import atomic_path
 from sfumato.core.chain import Head, detail_text, parse_head
 from sfumato.core.errors import InputError
 from sfumato.server import audit_log
-from sfumato.server.accounts.sessions import end_sessions
 from sfumato.server.custodian.project_grants import purge
 from sfumato.server.proofs import forget, proofs
 from sfumato.server.stated_rows import STATED, Columns, Stated, gone, image, stated, table_of
@@ -53,6 +53,8 @@ _WHO = ("password", "totp", "recovery", "identity")
 """Columns of an account of which only digests are kept: what proves who somebody is."""
 _ENDS = ("link", "member")
 """Tables of which a row that was removed since stays removed."""
+_KEEPING = threading.Lock()
+"""Of two threads that keep at a time the later one has the later entry."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +88,19 @@ def keep() -> None:
 
 def _keep() -> None:
     known = proofs()
-    with known.lock:
-        known.follow()
-        # A log that is not whole is not to take the place of one that was.
-        if known.fault or known.tip.number in (0, known.kept):
-            return
+    # Requests wait for the lock of what is known, and so must not wait for the disk in it.
+    with _KEEPING:
         if not known.kept and (was := kept()) is not None and not _holds(was.head):
             return
-        tip = known.tip
-        rows = {table: known.replay.rows.get(table, {}) for table in _CARRIED}
-        content = {"head": str(tip), "made": datetime.now(UTC).isoformat(), "rows": rows}
-        text = detail_text(content)
+        with known.lock:
+            known.follow()
+            # A log that is not whole is not to take the place of one that was.
+            if known.fault or known.tip.number in (0, known.kept):
+                return
+            tip = known.tip
+            rows = {table: known.replay.rows.get(table, {}) for table in _CARRIED}
+            content = {"head": str(tip), "made": datetime.now(UTC).isoformat(), "rows": rows}
+            text = detail_text(content)
         with atomic_path(_path()) as part:
             part.touch(mode=0o600)
             part.write_text(f"{_signature(text)}\n{text}\n", encoding="utf-8")
@@ -157,7 +161,7 @@ def restore() -> int:
     """Go on from an older database: state it in the log, and bring into it what was kept.
 
     Budgets, roles, grants and links are as they were kept; whose password or second factor was
-    another then needs a new one. Projects that were purged are purged again.
+    another then needs a new one. Projects that were purged are purged again; all sessions end.
 
     Returns
     -------
@@ -167,11 +171,17 @@ def restore() -> int:
     Raises
     ------
     InputError
-        If the database is not older than what was kept.
+        If the database is not older than what was kept, or its log is not whole.
     """
     was = kept()
     if was is None or _holds(was.head):
         raise InputError("the database", "must be older than what was kept", found="none older")
+    proofs().follow()
+    # Nothing could be kept of it in place of what is there.
+    if proofs().fault:
+        raise InputError(
+            "the audit log", "must be whole", found=proofs().fault, advice="restore another backup"
+        )
     purged: list[Any] = []
     with transaction.atomic():
         rows = list(_brought(was, purged))
@@ -185,6 +195,7 @@ def restore() -> int:
         )
         told = {"kept": str(was.head), "found": str(audit_log.head()), "lost": lost}
         audit_log.append(None, "restore", "database", told, rows=rows)
+        Session.objects.all().delete()  # whoever has logged out since
     for project in purged:
         purge(None, project)
     forget()
@@ -210,7 +221,6 @@ def _brought(was: Kept, purged: list[Any]) -> Iterator[Stated]:
                 row.set_unusable_password()
                 row.totp, row.recovery, row.identity = b"", [], ""
                 changed += _WHO
-                end_sessions(row)
             if table == "project" and columns["state"] == models.ProjectState.PURGED:
                 purged.append(row.pk)
                 continue
