@@ -254,7 +254,7 @@ def test_another_release_and_a_register(files: Path, run: Run) -> None:
     )  # fmt: skip
     assert done.code in (0, 2)
     assert "intersection" in done.out
-    assert "A register of 80 people." in done.out
+    assert "a register of 80 people" in done.out
 
 
 @pytest.mark.parametrize(

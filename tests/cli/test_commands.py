@@ -458,3 +458,15 @@ def test_reports(folder: Path, run: Run) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.lower().startswith("<!doctype html>")
     assert json.loads((folder / "report.json").read_text(encoding="utf-8"))
+
+
+def test_all_detail_that_is_lost_reads_as_all_of_it(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of people who differ in their only column, one class shows nothing."""
+    monkeypatch.chdir(tmp_path)
+    rows = ["age", *(str(20 + number) for number in range(12))]
+    Path("visits.csv").write_text("\n".join(rows), encoding="utf-8")
+    Path("schema.toml").write_text('[quasi_identifiers.age]\nkind = "numeric"\n', encoding="utf-8")
+    options = ("--schema", "schema.toml", "--pid-k", "12", "--output", "release.csv")
+    assert "Detail lost: 100 %." in run("anonymize", "visits.csv", *options).out

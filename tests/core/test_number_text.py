@@ -2,7 +2,14 @@
 
 import pytest
 
-from sfumato.core.number_text import NARROW, counted, wrapped
+from sfumato.core.number_text import (
+    NARROW,
+    aligned_percentage,
+    counted,
+    percentage,
+    wrapped,
+)
+from sfumato.risk.verdict import share_text
 
 
 @pytest.mark.parametrize(
@@ -33,3 +40,15 @@ def test_no_line_ends_between_a_number_and_its_sign(space):
 
 def test_no_name_is_parted_at_its_hyphens():
     assert wrapped("write salary-class with less detail", width=14)[:2] == ["write", "salary-class"]
+
+
+@pytest.mark.parametrize("show", [percentage, aligned_percentage, share_text])
+def test_only_nothing_reads_0_and_only_all_reads_100(show):
+    shares = [
+        *(10.0**-place for place in range(1, 6)),
+        *(1 - 10.0**-place for place in range(2, 6)),
+    ]
+    figures = [float(show(share).removeprefix("over ").removesuffix(" %")) for share in shares]
+    assert all(0 < figure < 100 for figure in figures)
+    assert "e" not in "".join(map(show, shares[:4]))
+    assert [float(show(end).removesuffix(" %")) for end in (0, 1)] == [0, 100]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from few_cases import examples
@@ -122,6 +124,8 @@ def test_text_for_people() -> None:
         texts(found)
     )
     assert not any("7104 Mandarin ->" in text for text in texts(found))
+    nearly = replace(next(iter(found)), support=0.5, confidence=0.9997)
+    assert "support 50 %, confidence 99.97 %" in nearly.text(HIERARCHIES)
 
 
 def test_a_narrow_antecedent_stays_where_the_wide_one_was_rejected() -> None:

@@ -325,11 +325,12 @@ _ADVICE = (
 def _brief(release: Release) -> str:
     """The release on one screen: what was lost, the promises, the verdict."""
     from sfumato.release.cures import detail_lost
+    from sfumato.risk.verdict import share_text
     from sfumato.table.dependence import acceptances
 
     risk = release.risk
     where = "" if risk.ran is None else f", on {risk.ran}"
-    lost = f"Detail lost: {100 * detail_lost(release):.2g} %."
+    lost = f"Detail lost: {share_text(detail_lost(release))}."
     people = in_classes(risk)
     of_tables = getattr(release.content, "lines", None)
     tables = [] if of_tables is None else columns(of_tables(), (1, 2, 4, 5, 6))

@@ -15,7 +15,7 @@ from sfumato.cli.parameters import Details, Json, Report, argument, check_report
 from sfumato.cli.release_checks import MANIFEST, key_of, opened, secret_of
 from sfumato.core.declaration import Place, is_database, layout_of
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import wrapped
+from sfumato.core.number_text import aligned_percentage, wrapped
 from sfumato.core.secret_keys import Secrets
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
@@ -173,8 +173,6 @@ def _brief(found: Attack) -> str:
 
 def _marked(each: Outcome) -> tuple[str, ...]:
     """An attack in a row, first whether it found more than a prediction allows."""
-    from sfumato.intruder.attack_result import percent
-
     shares = (
         each.success.value if each.attempts else None,
         None if each.predicted is None else each.predicted.value,
@@ -184,7 +182,7 @@ def _marked(each: Outcome) -> tuple[str, ...]:
         "BEATEN" if each.broken else "by chance" if each.above else "",
         each.intruder,
         f"{each.right:,} of {each.attempts:,}",
-        *("-" if share is None else percent(share) for share in shares),
+        *("-" if share is None else aligned_percentage(share) for share in shares),
     )
 
 

@@ -13,6 +13,7 @@ from sfumato.cli.memory_commands import By, LedgerFile, LedgerKeyFolder, Note
 from sfumato.cli.output import columns, figure, print_found, printable, show_verdict
 from sfumato.cli.parameters import Json, option
 from sfumato.core.declaration import fields_of
+from sfumato.core.number_text import percentage
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 
 if TYPE_CHECKING:
@@ -308,8 +309,8 @@ def _association_lines(associations: Sequence[NotedAssociation]) -> list[str]:
         (
             each.id,
             str(each.state),
-            f"{100 * each.support:.3g} %",
-            f"{100 * each.confidence:.3g} %",
+            percentage(each.support),
+            percentage(each.confidence),
             each.text,
             each.note,
         )

@@ -87,6 +87,14 @@ def percentage(share: float, digits: int = 1) -> str:
     return Figure(percent(share, digits).replace(NARROW, " "))
 
 
+def aligned_percentage(share: float) -> str:
+    """The same for a column of figures: one decimal place always, three digits below 1 %."""
+    value = 100 * share
+    if 99.95 <= value < 100:
+        return percentage(share)
+    return f"{value:.3g} %" if 0 < value < 1 else f"{value:.1f} %"
+
+
 def number(value: float) -> str:
     """A number with four significant digits; an infinite one as words of recursive diversity."""
     if not isfinite(value):

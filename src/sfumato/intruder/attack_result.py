@@ -14,7 +14,7 @@ from sfumato.core.declaration import plain_fields
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import lead, notes, styled_table
-from sfumato.core.number_text import wrapped
+from sfumato.core.number_text import aligned_percentage, wrapped
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
@@ -301,9 +301,9 @@ class Attack:
                 f"{outcome.right:,} of {outcome.attempts:,}",
                 with_interval(outcome.success) if outcome.attempts else "-",
                 "-" if outcome.predicted is None else named(outcome.predicted),
-                "-" if outcome.allowed is None else percent(outcome.allowed),
-                percent(outcome.baseline.value) if outcome.attempts else "-",
-                "-" if outcome.control is None else percent(outcome.control.value),
+                "-" if outcome.allowed is None else aligned_percentage(outcome.allowed),
+                aligned_percentage(outcome.baseline.value) if outcome.attempts else "-",
+                "-" if outcome.control is None else aligned_percentage(outcome.control.value),
                 "BEATEN" if outcome.broken else "by chance" if outcome.above else "",
             )
             for outcome in every
@@ -325,22 +325,17 @@ class Attack:
         return f"{lead(self.sentence)}{made}{notes(self.warnings)}"
 
 
-def percent(share: float) -> str:
-    """A share as a percentage, with three digits below 1 %."""
-    value = 100 * share
-    return f"{value:.3g} %" if 0 < value < 1 else f"{value:.1f} %"
-
-
 def with_interval(measure: Measure) -> str:
     """A share with its interval, where it has one."""
     if measure.low is None or measure.high is None:
-        return percent(measure.value)
-    return f"{percent(measure.value)} ({percent(measure.low)} to {percent(measure.high)})"
+        return aligned_percentage(measure.value)
+    value, *ends = map(aligned_percentage, (measure.value, measure.low, measure.high))
+    return f"{value} ({' to '.join(ends)})"
 
 
 def named(measure: Measure) -> str:
     """A prediction with the name of its measure."""
-    return f"{percent(measure.value)} {measure.name}"
+    return f"{aligned_percentage(measure.value)} {measure.name}"
 
 
 def _aligned(rows: Iterable[tuple[str, ...]]) -> list[str]:

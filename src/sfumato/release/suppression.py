@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import ConstraintsNotMetError, typed
+from sfumato.core.number_text import percentage
 from sfumato.release.coarsen_counts import promised, while_cutting
 from sfumato.release.information_loss import category_shares, class_means, full_range, steps
 from sfumato.release.person_table import PersonTable, fewest_sharing, person_table
@@ -310,7 +311,7 @@ def _cap_option(persons: PersonTable, constraints: Sequence[promise.Constraint])
     return (
         f"cap the records of a person at {low} "
         f"({typed(f'cap_records={low}', f'--cap-records {low}')}): "
-        f"loses {lost} records ({100 * lost / whole.records[0]:.2g} %)"
+        f"loses {lost} records ({percentage(lost / whole.records[0])})"
     )
 
 
@@ -341,5 +342,5 @@ def _suppress_option(
         f"suppress {lost} {'person' if lost == 1 else 'people'} "
         f"({typed(f'suppress={share:g}', f'--suppress {share:g}')}): "
         f"loses {table.records - len(remaining)} records "
-        f"({100 * (table.records - len(remaining)) / table.records:.2g} %)"
+        f"({percentage((table.records - len(remaining)) / table.records)})"
     )

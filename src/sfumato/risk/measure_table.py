@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.core.measure import Measure, Position
+from sfumato.core.number_text import aligned_percentage
 from sfumato.core.phrases import Phrase
 
 MEANINGS = {
@@ -134,9 +135,8 @@ def row(
 
 
 def share(measure: Measure) -> str:
-    """A share as a percentage, with three digits below 1 %."""
-    percent = 100 * measure.value
-    return f"{percent:.3g} %" if 0 < percent < 1 else f"{percent:.1f} %"
+    """A share as a percentage."""
+    return aligned_percentage(measure.value)
 
 
 def number(measure: Measure) -> str:

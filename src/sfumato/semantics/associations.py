@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import percentage
 from sfumato.hierarchies import Hierarchy
 
 
@@ -77,7 +78,7 @@ class Association:
         antecedent = " & ".join(item.text(hierarchies) for item in self.antecedent)
         return (
             f"{antecedent} -> {self.consequent.text(hierarchies)}, "
-            f"support {100 * self.support:.3g} %, confidence {100 * self.confidence:.3g} %"
+            f"support {percentage(self.support)}, confidence {percentage(self.confidence)}"
         )
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import percentage
 from sfumato.intruder.attacks.scene import Act, Scene, Staged, another
 from sfumato.intruder.guesses.column_attack import FORETOLD, LEAST, likeness, with_column
 from sfumato.intruder.knowledge import KnownColumn
@@ -44,7 +45,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
         right, without = int(column_finds.right.sum()), float(column_finds.without.mean())
         foretold = sorted(column_finds.foretold.items(), key=lambda each: -each[1])
         notes = [
-            f"{100 * column_finds.alone:.3g} % are the only ones of their class with their value."
+            f"{percentage(column_finds.alone)} are the only ones of their class with their value."
         ]
         if foretold:
             tells = ", ".join(f"{int(100 * share)} % of '{name}'" for name, share in foretold)
@@ -52,7 +53,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
         success_with = success(right, file.persons)
         warning = (
             f"Column '{column.name}' is released as it is, and it {column_finds.gives}: "
-            f"{100 * success_with.value:.3g} % are found with it, {100 * without:.3g} % without it."
+            f"{percentage(success_with.value)} are found with it, {percentage(without)} without it."
         )
         name = f"column:{column.name}"
         yield Staged(

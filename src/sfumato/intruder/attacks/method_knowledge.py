@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import percentage
 from sfumato.intruder.attacks.scene import Act, Scene, Staged, another, sensitive_and_true
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.guesses import pseudonym_attack
@@ -51,8 +52,8 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
     note = f"Classes without a range that has a value between its ends, not tried: {unjudged:,}."
     warning = (
         "The ends of ranges single people out. One end, with what else its class shows, "
-        f"holds of exactly one person for {100 * outcome.success.value:.3g} % of the ends tried; "
-        f"a value between the ends would for {100 * outcome.baseline.value:.3g} %."
+        f"holds of exactly one person for {percentage(outcome.success.value)} of the ends tried; "
+        f"a value between the ends would for {percentage(outcome.baseline.value)}."
     )
     yield Staged(
         replace(outcome, notes=(note,) if unjudged else ()),
@@ -81,8 +82,8 @@ def _members(scene: Scene) -> Iterator[Staged]:
     )
     warning = (
         "Sets single people out: one member of a set, and what else its class shows, holds of "
-        f"exactly one person for {100 * outcome.success.value:.3g} % of the members tried, by "
-        f"chance for {100 * outcome.baseline.value:.3g} %."
+        f"exactly one person for {percentage(outcome.success.value)} of the members tried, by "
+        f"chance for {percentage(outcome.baseline.value)}."
     )
     yield Staged(
         outcome,
@@ -241,7 +242,7 @@ def informed(scene: Scene) -> Iterator[Staged]:
         "informed_linkage_risk",
         calibrated=True,
     )
-    note = f"The method explains {100 * found.explained:.3g} % of the classes, with k = {found.k}."
+    note = f"The method explains {percentage(found.explained)} of the classes, with k = {found.k}."
     outcome = replace(staged.outcome, notes=(*staged.outcome.notes, note))
     yield replace(staged, outcome=outcome)
 
