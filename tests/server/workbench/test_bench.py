@@ -13,9 +13,11 @@ from server.workbench.conftest import project
 
 from sfumato.pipeline.proposal import ProposalRequest, propose
 from sfumato.risk.intruders import Findings
-from sfumato.server.workbench import bench, frame
+from sfumato.schema import PrefixHierarchy
+from sfumato.server.workbench import bench, column_figures, frame
 from sfumato.server.workbench.bench import COUNTED, ESTIMATE, Bench, Desk, input_files
-from sfumato.server.workbench.column_figures import references_of, tables_of
+from sfumato.server.workbench.column_figures import FEWEST, found_there, references_of, tables_of
+from sfumato.table.table_keys import Reference
 
 
 @pytest.fixture
@@ -67,6 +69,30 @@ def test_references_between_tables_are_those_of_a_naive_count(
         cells = [row[each.column] for row in rows[each.table]]
         assert each.orphans == sum(bool(cell) and cell not in keys for cell in cells)
         assert each.empty == cells.count("")
+
+
+def test_of_a_table_that_does_not_say_whose_its_records_are_nobody_is_alone(
+    tmp_path: Path,
+) -> None:
+    made = made_database(6, people=20)
+    made.write(tmp_path)
+    tables = tables_of(Desk().open_any([tmp_path / f"{name}.csv" for name in made.frames]))
+    assert {table.counts_people for table in tables} == {True, False}
+    for table in tables:
+        levels = table.levels(table.names[-1], PrefixHierarchy(lengths=(1,)))
+        assert {level.alone is not None for level in levels} == {table.counts_people}
+
+
+@pytest.mark.parametrize("found", [1, FEWEST - 1, 1000 - FEWEST + 1, 999])
+@pytest.mark.parametrize("empty", [0, 1])
+def test_few_records_that_are_found_or_not_are_not_counted(
+    found: int, empty: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_figures, "_", str)
+    reference = Reference("stays", "person", "people", 1000 - found - empty, empty, sure=True)
+    assert f"{found}" not in found_there(reference, 1000)
+    shown = replace(reference, orphans=500 - empty)
+    assert found_there(shown, 1000) == "500"
 
 
 @pytest.mark.parametrize(("drawn", "kind"), [(None, COUNTED), (1500, ESTIMATE)])

@@ -67,11 +67,13 @@ class LevelAlone:
     ----------
     groups
         Different values at the level.
+    alone
+        ``None`` where the table does not say whose its records are.
     """
 
     level: int
     groups: int
-    alone: Alone
+    alone: Alone | None
 
 
 class TableFigures:
@@ -193,7 +195,11 @@ class TableFigures:
             _, numbers = np.unique(generalised(made, places, level), return_inverse=True)
             coarser = {column: numbers.astype(np.int64)[of_code]}
             chosen = {*self.known, column}
-            alone = self._counted(lambda each, c=coarser, k=chosen: each.alone(k, c))  # type: ignore[misc]
+            alone = (
+                self._counted(lambda each, c=coarser, k=chosen: each.alone(k, c))  # type: ignore[misc]
+                if self.counts_people
+                else None
+            )
             found.append(LevelAlone(level, int(numbers.max(initial=-1)) + 1, alone))
         return found
 
@@ -436,10 +442,12 @@ def references_of(bench: Bench, tables: Sequence[TableFigures]) -> list[Referenc
 
 
 def found_there(reference: Reference, records: int) -> str:
-    """How many records refer to one that is there, small counts of others hidden."""
+    """How many records refer to one that is there; small counts, of others too, are hidden."""
     others = reference.orphans + reference.empty
     if 0 < others < FEWEST:
         return _("all but fewer than %s") % FEWEST
+    if 0 < records - others < FEWEST:
+        return _("fewer than %s") % FEWEST
     return f"{records - others:,}"
 
 

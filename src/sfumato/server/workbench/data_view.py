@@ -293,7 +293,11 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
             brackets=table.brackets(name, spec) if spec is not None else (),
         ),
         levels=[
-            (level.level, level.groups, share_text(level.alone.alone / people)) for level in levels
+            (
+                level.level, level.groups,
+                "" if level.alone is None else share_text(level.alone.alone / people),
+            )
+            for level in levels
         ],
         steps=steps, fewest=FEWEST, error=error, given=given, shown=shown,
         values=table.values(name) if shown else [],
