@@ -69,3 +69,14 @@ def test_a_folder_that_is_reviewed_is_refused(folder: Path) -> None:
     with pytest.raises(InputError):
         OpenReview(folder).start()
     first.close()
+
+
+def test_a_review_that_was_left_does_not_open_again_without_its_lock(folder: Path) -> None:
+    review = OpenReview(folder)
+    review.start()
+    review.leave()
+    with pytest.raises(InputError, match="left"):
+        review.session()
+    next_one = OpenReview(folder)
+    next_one.start()
+    next_one.leave()

@@ -370,6 +370,9 @@ class OpenReview:
 
     def _tell(self, stage: str, share: float) -> None:
         self.told = (stage, share)
+        self._check_not_left()
+
+    def _check_not_left(self) -> None:
         if self._left:
             raise InputError("the review", "must be open", found="one that was left meanwhile")
 
@@ -379,8 +382,9 @@ class OpenReview:
         Raises
         ------
         InputError
-            If the pairs are others than at the start.
+            If the pairs are others than at the start, or the folder was given back meanwhile.
         """
+        self._check_not_left()
         if self._pairs() != self._stands:
             self.close()
             raise InputError(
