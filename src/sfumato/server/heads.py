@@ -236,7 +236,8 @@ def _spent(was: Kept) -> Iterator[Stated]:
     usual = table_of(models.Spent).usual
     for key, columns in was.rows.get("spent", {}).items():
         if int(key) not in known:
-            row = models.Spent.objects.create(pk=key, **{**usual, **columns})
+            # Under a key of its own: PostgreSQL would give the earlier one to the next row.
+            row = models.Spent.objects.create(**{**usual, **columns})
             yield stated(row)
 
 
