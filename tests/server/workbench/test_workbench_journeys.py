@@ -422,6 +422,7 @@ def test_three_tables_wait_for_their_keys(context: Any, tmp_path: Path) -> None:
             asked.get_by_text(f"{name}.patient_id").wait_for()
             page.locator(".question").get_by_text("Found there: 160 of 160 records").wait_for()
             page.get_by_role("button", name="Yes").click()
+            asked.get_by_text(f"{name}.patient_id").wait_for(state="detached")
         page.get_by_role("link", name="visits", exact=True).click()
         page.get_by_label("Role cost").select_option("event")
         page.get_by_text("Role of cost: event").first.wait_for()
