@@ -336,8 +336,8 @@ def test_known_events_that_are_promised_beside_limits_are_kept() -> None:
     assert not above(made)
 
 
-def test_a_change_that_breaks_a_promise_does_not_end_the_search(tmp_path: Path) -> None:
-    """People left out move what classes are held against: the release stands, the change goes."""
+def test_a_change_that_promises_do_not_go_with_is_not_advised(tmp_path: Path) -> None:
+    """Bands do not go with t-closeness: the release stands, the change is not advised."""
     write_clinics(generate_clinics(150, rng=1), tmp_path)
     schema = sf.load_schema(tmp_path / "schema.toml")
     promises = sf.PidKAnonymity(5), sf.TCloseness(0.5)

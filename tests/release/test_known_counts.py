@@ -152,3 +152,9 @@ def test_a_band_of_too_few_is_named() -> None:
 def test_what_it_does_not_go_with(options: dict[str, object]) -> None:
     with pytest.raises(InputError):
         sf.anonymize(visits(0), schema(), sf.PidKAnonymity(7), known_counts="bands", **options)
+
+
+def test_classes_of_a_band_are_not_held_against_the_file() -> None:
+    """Bands whose values differ have no class that is near the whole file."""
+    with pytest.raises(InputError, match="t_closeness"):
+        sf.anonymize(visits(0), schema(), sf.TCloseness(0.3), known_counts="bands")

@@ -28,6 +28,7 @@ from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
 from sfumato.release.promises import PROMISES, promise
 from sfumato.release.promises.shared_events import KnownEvents
+from sfumato.release.promises.t_closeness import TCloseness
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release
 from sfumato.release.series_files import Earlier, following, sealed
@@ -410,6 +411,8 @@ def check_asked(
         check_population(constraints, options, register=register, population=population)
     if register or population is not None:
         check_beside(options, "a population, of whose numbers of records nothing is known")
+    if any(isinstance(constraint, TCloseness) for constraint in constraints):
+        check_beside(options, "t_closeness, which holds classes against the whole file, not a band")
     _check_coarsening(options, constraints, pseudonym_key)
     _check_named("withhold", schema, options.withhold, schema.person)
     _check_named("known_columns", schema, options.known_columns, None)

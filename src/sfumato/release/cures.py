@@ -17,7 +17,7 @@ from math import ceil, floor, inf
 from time import perf_counter
 
 from sfumato.core.declaration import Progress, declared
-from sfumato.core.errors import ConstraintsNotMetError, SfumatoError
+from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.release.known_counts import left_out
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import PidKAnonymity
@@ -145,7 +145,7 @@ def _tried(make: Made, plan: Plan) -> Release | None:
     """The release of a plan; ``None`` where it cannot keep it, or promises do not go together."""
     try:
         return make(plan)
-    except SfumatoError:  # what was measured to break a promise is no change to advise, too
+    except (ConstraintsNotMetError, InputError):
         return None
 
 
