@@ -12,6 +12,7 @@ from server.people import (
     NEW,
     PASSWORD,
     actions,
+    changed,
     code_of,
     log_in,
     logged_in,
@@ -309,11 +310,8 @@ def test_accounts_without_a_password_are_for_single_sign_on_only() -> None:
     assert logged_in("carol").get("/accounts/named").status_code == 404
 
 
-@pytest.mark.parametrize("began", ["wanda", "will", ""])
-def test_only_who_began_to_connect_a_login_connects_it(
-    server: Any, monkeypatch: pytest.MonkeyPatch, began: str
-) -> None:
-    """Somebody else in the same browser began it, or a link of another site."""
+def _has_an_organisation(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's people log in at a provider, which says one stranger of everybody."""
     from django.conf import settings
 
     from sfumato.server.accounts import organisation
@@ -324,6 +322,14 @@ def test_only_who_began_to_connect_a_login_connects_it(
     monkeypatch.setattr(organisation, "_asked", lambda _ask: begun)
     claims = {"iss": own.oidc, "sub": "a stranger"}
     monkeypatch.setattr(organisation, "_claims", lambda _code, _kept: claims)
+
+
+@pytest.mark.parametrize("began", ["wanda", "will", ""])
+def test_only_who_began_to_connect_a_login_connects_it(
+    server: Any, monkeypatch: pytest.MonkeyPatch, began: str
+) -> None:
+    """Somebody else in the same browser began it, or a link of another site."""
+    _has_an_organisation(server, monkeypatch)
     will, _ = person("will", "worker"), person("wanda", "worker")
     first = logged_in(began) if began else visitor()
     assert first.get("/oidc/login?for=connect").status_code == 302
@@ -334,6 +340,50 @@ def test_only_who_began_to_connect_a_login_connects_it(
     assert (answer.status_code, bool(will.identity)) == (
         (302, True) if began == "will" else (403, False)
     )
+
+
+def _comes_back(client: Any, path: str) -> Any:
+    assert client.get(path).status_code == 302
+    return client.get("/oidc/finish?code=c&state=s")
+
+
+@pytest.mark.parametrize("unseen", ["_known", "_free_name"])
+def test_of_two_invitations_that_are_used_at_once_one_makes_an_account(
+    server: Any, monkeypatch: pytest.MonkeyPatch, unseen: str
+) -> None:
+    """The second looks before the first has written: for the person, or for the name."""
+    from sfumato.server.accounts import organisation
+    from sfumato.server.accounts.sessions import invite
+    from sfumato.server.store.models import Account, Link
+
+    _has_an_organisation(server, monkeypatch)
+    carol = person("carol", "custodian")
+    tokens = [invite(carol, ["worker"]).rpartition("/")[2] for _ in range(2)]
+    answer = _comes_back(visitor(), f"/oidc/login?for=link&link={tokens[0]}")
+    assert answer.status_code == 302
+    stranger = Account.objects.get(identity__gt="")
+    if unseen == "_free_name":
+        changed(stranger, identity="")
+    earlier = {"_known": None, "_free_name": stranger.name}[unseen]
+    monkeypatch.setattr(organisation, unseen, lambda _claims: earlier)
+    answer = _comes_back(visitor(), f"/oidc/login?for=link&link={tokens[1]}")
+    assert answer.status_code == 409
+    assert Account.objects.count() == 2
+    assert Link.objects.filter(used=None).count() == 1, "the link can be opened again"
+
+
+def test_a_login_that_opens_an_account_is_connected_to_no_other(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _has_an_organisation(server, monkeypatch)
+    will, wanda = person("will", "worker"), person("wanda", "worker")
+    path = "/oidc/login?for=connect"
+    assert _comes_back(logged_in("will"), path).status_code == 302
+    assert _comes_back(logged_in("will"), path).status_code == 302, "it is theirs already"
+    assert _comes_back(logged_in("wanda"), path).status_code == 409
+    for account in (will, wanda):
+        account.refresh_from_db()
+    assert (bool(will.identity), wanda.identity) == (True, "")
 
 
 def test_a_provider_that_does_not_say_who_it_is_lets_nobody_in(

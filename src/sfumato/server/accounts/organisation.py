@@ -18,7 +18,7 @@ from authlib.integrations.django_client import OAuth
 from django.conf import settings
 from django.contrib import messages
 from django.core import signing
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
@@ -206,17 +206,21 @@ def _log_in(request: HttpRequest, claims: Claims, kept: dict[str, Any]) -> HttpR
 
 def _use_link(request: HttpRequest, claims: Claims, kept: dict[str, Any]) -> HttpResponse:
     """Use an invitation: with the account that somebody has, or with a new one."""
-    with transaction.atomic():
-        found = sessions.find_link(kept["link"], lock=True)
-        if found is None or found.account_id is not None:
-            raise Stop(404, _LEFT)
-        account = _known(claims)
-        if account is None:
-            name, identity = _free_name(claims), _identity(claims)
-            account = sessions.make_account(name, None, [], identity=identity)
-        elif not account.is_active:
-            raise Stop(403, "Your account here is deactivated. Ask the custodian of the data.")
-        sessions.spend_link(found, account)
+    try:
+        with transaction.atomic():
+            found = sessions.find_link(kept["link"], lock=True)
+            if found is None or found.account_id is not None:
+                raise Stop(404, _LEFT)
+            account = _known(claims)
+            if account is None:
+                name, identity = _free_name(claims), _identity(claims)
+                account = sessions.make_account(name, None, [], identity=identity)
+            elif not account.is_active:
+                raise Stop(403, "Your account here is deactivated. Ask the custodian of the data.")
+            sessions.spend_link(found, account)
+    # The name, or this person's account by another link, was made between look and writing.
+    except IntegrityError:
+        raise Stop(409, "Another account was made at this moment. Open the link again.") from None
     return _begin(request, account, claims, kept)
 
 
@@ -254,14 +258,16 @@ def _connect(request: HttpRequest, claims: Claims, kept: dict[str, Any]) -> Http
         why = f"Log in, prove that it is you, and connect within {MINUTES} minutes."
         raise Stop(403, why)
     account = request.user
-    if _known(claims) is not None:
-        raise Stop(409, "This login of your organisation opens another account already.")
-    with transaction.atomic():
-        check_stated(account, "identity")
-        account.identity = _identity(claims)
-        account.save(update_fields=["identity"])
-        rows = [stated(account, "identity")]
-        append(account, "connect login", sessions.resource_of(account), rows=rows)
+    try:
+        with transaction.atomic():
+            check_stated(account, "identity")
+            account.identity = _identity(claims)
+            account.save(update_fields=["identity"])
+            rows = [stated(account, "identity")]
+            append(account, "connect login", sessions.resource_of(account), rows=rows)
+    except IntegrityError:
+        why = "This login of your organisation opens another account already."
+        raise Stop(409, why) from None
     messages.success(request, "Your organisation's login opens this account from now on.")
     return redirect("/account")
 

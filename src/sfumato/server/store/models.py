@@ -57,7 +57,7 @@ class Account(AbstractBaseUser):
     totp = models.BinaryField(default=b"")
     totp_used = models.BigIntegerField(default=0)
     recovery = models.JSONField(default=list)
-    identity = models.CharField(max_length=64, default="", db_index=True)
+    identity = models.CharField(max_length=64, default="")
     created = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "name"
@@ -68,6 +68,11 @@ class Account(AbstractBaseUser):
         """Its table."""
 
         db_table = "account"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["identity"], condition=~models.Q(identity=""), name="one_identity"
+            )
+        ]
 
     def check_password(self, raw_password: str | None) -> bool:
         """Whether it is its password; nothing is written."""

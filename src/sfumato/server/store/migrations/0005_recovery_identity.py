@@ -11,9 +11,13 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField('account', 'recovery', models.JSONField(default=list)),
-        migrations.AddField(
+        migrations.AddField('account', 'identity', models.CharField(default='', max_length=64)),
+        migrations.AddConstraint(
             'account',
-            'identity',
-            models.CharField(db_index=True, default='', max_length=64),
+            models.UniqueConstraint(
+                condition=models.Q(identity='', _negated=True),
+                fields=('identity',),
+                name='one_identity',
+            ),
         ),
     ]
