@@ -248,7 +248,7 @@ def test_outside_the_custodians_words_do_not_name_the_recipient(
     assert text.count(TO) + text.count(TO.upper()) > 5
     outside, text = dossier(results(release, **said), tmp_path / "public", "public")
     assert TO.lower() not in (text + json.dumps(outside)).lower()
-    assert items(outside)["Purpose"]["says"] == named.replace(TO.upper(), "the recipient")
+    assert items(outside)["Purpose"]["says"] == named.replace(TO.upper(), "[recipient]")
     assert items(inside)["Purpose"]["says"] == named
 
 

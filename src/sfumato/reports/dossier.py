@@ -46,7 +46,7 @@ def without_name(results: ProjectResults, recipient: str) -> ProjectResults:
     def hidden(words: Any) -> Any:
         if isinstance(words, Mapping):
             return {key: hidden(each) for key, each in words.items()}
-        return name.sub("the recipient", words) if isinstance(words, str) else words
+        return name.sub("[recipient]", words) if isinstance(words, str) else words
 
     def accepted(each: Mapping[str, Any]) -> dict[str, Any]:
         return {**each, **hidden({key: each[key] for key in ("by", "because")})}
