@@ -7,9 +7,9 @@ from sfumato.core.number_text import (
     aligned_percentage,
     counted,
     percentage,
+    share_text,
     wrapped,
 )
-from sfumato.risk.verdict import share_text
 
 
 @pytest.mark.parametrize(

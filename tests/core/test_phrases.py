@@ -12,7 +12,7 @@ from io import StringIO
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import NARROW, count, counted, number, percent
+from sfumato.core.number_text import NARROW, count, counted, number, percent, share_text
 from sfumato.core.phrases import (
     LANGUAGES,
     Listed,
@@ -26,7 +26,6 @@ from sfumato.core.phrases import (
     speaking,
     spoken,
 )
-from sfumato.risk.verdict import share_text
 
 OTHERS = LANGUAGES[1:]
 CATALOG = r"""msgid ""

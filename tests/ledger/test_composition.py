@@ -22,11 +22,11 @@ from ledger.releases import (
 
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.number_text import share_text
 from sfumato.ledger.composition import Handed, together
 from sfumato.ledger.overlap import people_of
 from sfumato.ledger.release_ledger import Terms
 from sfumato.ledger.sketches import Shown, Sketch, SketchColumn
-from sfumato.risk.verdict import share_text
 
 
 def column(name: str, values: list[int], shown: Shown, role: str = "insensitive") -> SketchColumn:

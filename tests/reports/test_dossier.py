@@ -16,6 +16,7 @@ from few_cases import fast_first
 from reports.project_results import CONTEXT, SECRETS, results
 
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import share_text
 from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.g_balance import GBalance
@@ -25,7 +26,6 @@ from sfumato.reports import report
 from sfumato.reports.audience import FEWEST, Audience
 from sfumato.reports.dossier_items import ASSUMED, GAP, MEASURED, NONE
 from sfumato.reports.project_results import STATED, ProjectResults
-from sfumato.risk.verdict import share_text
 from sfumato.schema import Schema
 
 TO = "Northern University"

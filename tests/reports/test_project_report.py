@@ -20,6 +20,7 @@ from reports.project_results import CONTEXT, LINKED, SECRETS, record, results
 from reports.told_numbers import told_of_measures
 
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import share_text
 from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
 from sfumato.release.preset_promises import held_against
@@ -34,7 +35,7 @@ from sfumato.reports.project_report import project_content
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.report_targets import pdf_of
 from sfumato.risk import risk_thresholds as load
-from sfumato.risk.verdict import Acceptance, share_text
+from sfumato.risk.verdict import Acceptance
 from sfumato.schema import Schema
 
 DAY = date(2026, 11, 20)

@@ -14,6 +14,7 @@ from reports.told_numbers import told_of_measures
 
 import sfumato as sf
 from sfumato.core import number_text
+from sfumato.core.number_text import share_text
 from sfumato.examples import generate_clinics
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
@@ -24,7 +25,6 @@ from sfumato.release.release_result import Release
 from sfumato.reports import printed_numbers
 from sfumato.reports.release_report import draw_release
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.verdict import share_text
 
 HEADING = ("Visits of two clinics", date(2026, 3, 2))
 VOID = {"meta", "link", "br", "hr", "img", "input"}

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import share_text
 from sfumato.risk.intruders import Findings, Found
 from sfumato.risk.learned_values import Learned, Share
 from sfumato.risk.verdict import (
@@ -27,7 +28,6 @@ from sfumato.risk.verdict import (
     Verdict,
     judge,
     judged_again,
-    share_text,
     unmeasured,
 )
 

@@ -43,7 +43,7 @@ from sfumato.cli.parameters import (
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import declared, is_database, layout_of, takes_spark
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import counted, percentage
+from sfumato.core.number_text import counted, percentage, share_text
 from sfumato.ledger.ledger_options import LedgerOptions
 from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.release_options import Circumstances, Limited, Options
@@ -325,7 +325,6 @@ _ADVICE = (
 def _brief(release: Release) -> str:
     """The release on one screen: what was lost, the promises, the verdict."""
     from sfumato.release.cures import detail_lost
-    from sfumato.risk.verdict import share_text
     from sfumato.table.dependence import acceptances
 
     risk = release.risk

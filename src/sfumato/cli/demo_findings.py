@@ -15,14 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.arrays import Bools, Ints
-from sfumato.core.number_text import counted, percentage, wrapped
+from sfumato.core.number_text import counted, percentage, share_text, wrapped
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
 from sfumato.linkage.linkage_quality import Rates, quality_of_pairs
 from sfumato.pipeline import demo_project, project_folder
 from sfumato.reports.adversaries import ATTACK_TITLES
 from sfumato.review.review_decisions import DECISIONS
-from sfumato.risk.verdict import share_text
 
 if TYPE_CHECKING:
     from sfumato.pipeline.run import Status

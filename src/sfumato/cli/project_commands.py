@@ -23,7 +23,7 @@ from sfumato.cli.output import (
     warn,
 )
 from sfumato.cli.parameters import Details, Json, option
-from sfumato.core.number_text import wrapped
+from sfumato.core.number_text import share_text, wrapped
 
 if TYPE_CHECKING:
     from sfumato.core.declaration import Progress
@@ -401,7 +401,6 @@ def _period_lines(status: Status) -> list[str]:
     """The periods of a series as a table, the latest last, and which one the stages are of."""
     if status.place.period is None:
         return []
-    from sfumato.risk.verdict import share_text
 
     rows = [("period", "people", "wait", "withdrawn", "found by all files", "detail lost")]
     for each in status.periods[-_PERIODS:]:

@@ -10,6 +10,7 @@ from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import columns, print_found, progress_bar
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Json, SchemaFile, argument, option
+from sfumato.core.number_text import share_text
 from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.release_options import Circumstances, Options
 
@@ -57,7 +58,6 @@ def plan(
     """
     keep_memory()
     from sfumato.release.series_plan import plan_series
-    from sfumato.risk.verdict import share_text
     from sfumato.schema import load_schema
 
     with progress_bar() as progress:

@@ -87,6 +87,24 @@ def percentage(share: float, digits: int = 1) -> str:
     return Figure(percent(share, digits).replace(NARROW, " "))
 
 
+def share_text(share: float, limit: float | None = None) -> str:
+    """A share as a percentage of two digits, and as many more as show its side of a limit.
+
+    0 and 100 stand only for exactly that.
+    """
+    value = 100 * share
+    if value in (0, 100):
+        return Figure(f"{value:.0f} %")
+    if value > 99.9:
+        return Phrase("over {share}", share=Figure("99.9 %"))
+    digits = 3 if value > 90 else 2
+    text = f"{value:.{digits}g}"
+    while limit is not None and digits < 9 and (float(text) > 100 * limit) != (share > limit):
+        digits += 1
+        text = f"{value:.{digits}g}"
+    return Figure(f"{text} %")
+
+
 def aligned_percentage(share: float) -> str:
     """The same for a column of figures: one decimal place always, three digits below 1 %."""
     value = 100 * share

@@ -22,11 +22,11 @@ from sfumato.intruder.referee.judgements import Truth
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.evidence import REVIEW, Evidence
+from sfumato.risk.evidence import REVIEW, Evidence, beaten_text
 from sfumato.risk.intruders import Found, measured
 from sfumato.risk.learned_values import Share
 from sfumato.risk.shown_file import FurtherColumn, ShownFile
-from sfumato.risk.verdict import EXIT_CODES, State, Verdict, beaten_text
+from sfumato.risk.verdict import EXIT_CODES, State, Verdict
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.table.table import MISSING
 

@@ -10,11 +10,12 @@ from shlex import quote
 import numpy as np
 
 from sfumato.core.errors import ConstraintsNotMetError, HandOverRefusedError
+from sfumato.core.number_text import share_text
 from sfumato.ledger import composition
 from sfumato.ledger.sketches import RECORDS, Shown, Sketch
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
-from sfumato.risk.verdict import LINKAGE, State, Verdict, share_text
+from sfumato.risk.verdict import LINKAGE, State, Verdict
 
 TRIALS, FEWER, SURELY = 3, 0.75, 0.97
 """How often a release is made with fewer classes: as many as would be found in proportion, somewhat

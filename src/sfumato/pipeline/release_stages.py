@@ -10,7 +10,7 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress, fields_of
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import counted, share_text
 from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys, named_ledger
 from sfumato.linkage.linked_file import PERSON, SOURCE
@@ -60,7 +60,6 @@ from sfumato.risk.verdict import (
     Verdict,
     beside_files,
     judged_again,
-    share_text,
 )
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table

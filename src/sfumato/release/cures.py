@@ -18,6 +18,7 @@ from time import perf_counter
 
 from sfumato.core.declaration import Progress, declared
 from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.number_text import share_text
 from sfumato.release.known_counts import left_out
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import PidKAnonymity
@@ -29,7 +30,7 @@ from sfumato.release.release_options import Coarsening, KnownCounts, Options
 from sfumato.release.release_result import Release
 from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Learned
-from sfumato.risk.verdict import Acceptance, Cure, Limits, Row, State, Verdict, share_text
+from sfumato.risk.verdict import Acceptance, Cure, Limits, Row, State, Verdict
 from sfumato.schema import EventKind
 from sfumato.table.table import Table
 

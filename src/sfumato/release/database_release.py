@@ -17,6 +17,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, leftovers, write_text, written_at
 from sfumato.core.declaration import LAYOUT, layout_of, silent
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.number_text import share_text
 from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
 from sfumato.release.histories import ANYTHING
 from sfumato.release.promises.k_anonymity import KAnonymity
@@ -26,7 +27,7 @@ from sfumato.release.release_manifest import file_sha256, tables_sha256
 from sfumato.release.release_options import Recoding
 from sfumato.release.release_result import Release
 from sfumato.release.written_tables import check_folder, shown_names
-from sfumato.risk.verdict import Limits, share_text
+from sfumato.risk.verdict import Limits
 from sfumato.schema import TableSchema, schema_sha256
 from sfumato.schema.roles import Unclassified
 from sfumato.table import stacked_tables

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import share_text
 from sfumato.core.signatures import Decision
 from sfumato.reports import dossier_items as told
 from sfumato.reports.audience import Audience, Discretion
@@ -20,7 +21,6 @@ from sfumato.reports.printed_numbers import listed, sentence
 from sfumato.reports.project_page import draw_version
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.project_verdict import accepted_words, role_of
-from sfumato.risk.verdict import share_text
 
 _CONTROLS = ("contract", "means", "training", "security", "retention", "incidents")
 _SAYS = "as the project file says"

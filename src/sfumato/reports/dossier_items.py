@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sfumato.core.measure import is_estimate
+from sfumato.core.number_text import share_text
 from sfumato.reports import project_results
 from sfumato.reports.attack_tables import most_found
 from sfumato.reports.audience import AVERAGE, MAXIMUM, WHOLE, Discretion
@@ -16,7 +17,7 @@ from sfumato.reports.printed_numbers import COUNT, NUMBER, SHARE, height, listed
 from sfumato.reports.project_results import STATED, UNDECIDED, UNTOLD, ProjectResults, alike
 from sfumato.reports.project_risk import GAPS, limit_words
 from sfumato.reports.project_verdict import lost_most, role_of
-from sfumato.risk.verdict import PRESETS, Limits, limits_of, share_text
+from sfumato.risk.verdict import PRESETS, Limits, limits_of
 
 MEASURED, ASSUMED, GAP, NONE = "measured", "assumed", "gap", "does not apply"
 """What stands behind an item."""

@@ -15,8 +15,7 @@ from sfumato.reports.attack_tables import most_found, most_found_text
 from sfumato.reports.audience import FEWEST, Audience, Discretion, largest_chance
 from sfumato.reports.project_verdict import first_page
 from sfumato.reports.release_report import toml_value
-from sfumato.risk.evidence import evidence_of
-from sfumato.risk.verdict import beaten_text
+from sfumato.risk.evidence import beaten_text, evidence_of
 
 _MAXIMA = ("prosecutor", "journalist", "max_")
 _RULE_PLACE = re.compile(r" \([^()]*, line \d+\)$")

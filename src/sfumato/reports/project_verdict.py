@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
+from sfumato.core.number_text import share_text
 from sfumato.release.history_utility import DIVIDED, UNCHANGED
 from sfumato.release.lost_columns import nothing_left
 from sfumato.reports.audience import Discretion
 from sfumato.reports.printed_numbers import SHARE, height, is_small, listed, named, printed, some
 from sfumato.reports.project_results import NOTHING, RELEASE, REMOVED, UNTOLD, ProjectResults
-from sfumato.risk.verdict import State, share_text
+from sfumato.risk.verdict import State
 
 _WORST = 3
 """Columns that are named, those that lose most."""

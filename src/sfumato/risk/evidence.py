@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from sfumato.core.number_text import counted, share_text
 from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Learned, Share
 
@@ -94,3 +95,25 @@ def _learned(one: Learned, right: Share) -> Learned:
     left = max(1 - one.without, 1e-12)
     beyond = Share(*(max(0.0, (each - one.without) / left) for each in astuple(right)))
     return replace(one, beyond=beyond) if beyond.value > one.beyond.value else one
+
+
+def beaten_text(evidence: Sequence[Evidence]) -> str:
+    """Whether an attack found more than was predicted, or than its row shows."""
+    beaten = [each for each in evidence if each.beaten or each.raised]
+    if not beaten:
+        many = counted(len(evidence), "attack")
+        return f"{many}, none beat its prediction."
+    return " ".join(map(_beaten, beaten))
+
+
+def _beaten(each: Evidence) -> str:
+    beside, what = each.predicted, "predicted"
+    if not each.beaten:
+        beside, what = each.measured, "measured"
+    luck = max(each.luck or 0.0, 1e-9)  # chances are exact to that
+    said = (
+        f"{each.attack} found {share_text(each.found.value, beside)}, {what} "
+        f"{share_text(beside or 0.0)} (p = {luck:.1g} of {each.tests} tests)."
+    )
+    more = " The row shows the larger number." if each.raised else ""
+    return f"{'Defect in sfumato' if each.own else 'More than expected'}: {said}{more}"

@@ -16,9 +16,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import count, counted, wrapped
+from sfumato.core.number_text import count, counted, share_text, wrapped
 from sfumato.core.phrases import Figure, Listed, Phrase, Plural, Sentence
-from sfumato.risk.evidence import Evidence, evidence_of, raised
+from sfumato.risk.evidence import Evidence, beaten_text, evidence_of, raised
 from sfumato.risk.intruders import Findings, Found
 from sfumato.risk.learned_values import Share
 
@@ -1061,46 +1061,6 @@ def _stands(row: Row) -> str:
     if row.state is State.DOES_NOT_APPLY:
         return f"{row.intruder}: {row.why}"
     return f"{row.intruder} {row.state.value.replace('above, ', '')}"
-
-
-def beaten_text(evidence: Sequence[Evidence]) -> str:
-    """Whether an attack found more than was predicted, or than its row shows."""
-    beaten = [each for each in evidence if each.beaten or each.raised]
-    if not beaten:
-        many = counted(len(evidence), "attack")
-        return f"{many}, none beat its prediction."
-    return " ".join(map(_beaten, beaten))
-
-
-def _beaten(each: Evidence) -> str:
-    beside, what = each.predicted, "predicted"
-    if not each.beaten:
-        beside, what = each.measured, "measured"
-    luck = max(each.luck or 0.0, 1e-9)  # chances are exact to that
-    said = (
-        f"{each.attack} found {share_text(each.found.value, beside)}, {what} "
-        f"{share_text(beside or 0.0)} (p = {luck:.1g} of {each.tests} tests)."
-    )
-    more = " The row shows the larger number." if each.raised else ""
-    return f"{'Defect in sfumato' if each.own else 'More than expected'}: {said}{more}"
-
-
-def share_text(share: float, limit: float | None = None) -> str:
-    """A share as a percentage of two digits, and as many more as show its side of a limit.
-
-    0 and 100 stand only for exactly that.
-    """
-    value = 100 * share
-    if value in (0, 100):
-        return Figure(f"{value:.0f} %")
-    if value > 99.9:
-        return Phrase("over {share}", share=Figure("99.9 %"))
-    digits = 3 if value > 90 else 2
-    text = f"{value:.{digits}g}"
-    while limit is not None and digits < 9 and (float(text) > 100 * limit) != (share > limit):
-        digits += 1
-        text = f"{value:.{digits}g}"
-    return Figure(f"{text} %")
 
 
 def _found(row: Row) -> Share:

@@ -14,12 +14,12 @@ import pytest
 from server.workbench.conftest import project
 from server.workbench.workbenches import Workbench, workbench
 
+from sfumato.core.number_text import share_text
 from sfumato.core.signatures import check_signature, new_key
 from sfumato.pipeline.acceptances import accepting, write_edit
 from sfumato.pipeline.project_folder import RELEASE, open_project
 from sfumato.pipeline.run import run, status_of
 from sfumato.pipeline.stage import MEASURED, read_object
-from sfumato.risk.verdict import share_text
 from sfumato.server.workbench.jobs import REQUEST, Jobs
 
 

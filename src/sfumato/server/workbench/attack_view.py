@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
+from sfumato.core.number_text import share_text
 from sfumato.pipeline.project_folder import ATTACK
 from sfumato.risk.evidence import Evidence
-from sfumato.risk.verdict import INTRUDERS, Row, Verdict, share_text
+from sfumato.risk.verdict import INTRUDERS, Row, Verdict
 from sfumato.server.workbench.bench import Bench
 from sfumato.server.workbench.frame import edited, page, project_view
 from sfumato.server.workbench.project_edits import table_at

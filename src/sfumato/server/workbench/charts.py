@@ -13,7 +13,8 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from sfumato.risk.verdict import State, share_text
+from sfumato.core.number_text import share_text
+from sfumato.risk.verdict import State
 from sfumato.server.workbench.bench import SAMPLE
 from sfumato.server.workbench.column_figures import FEWEST, Bar, TableFigures, found_there
 from sfumato.server.workbench.release_dots import Dot

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.risk.verdict import share_text
+from sfumato.core.number_text import share_text
 from sfumato.schema.recipe import StepCount
 from sfumato.server.workbench import charts, column_edits
 from sfumato.server.workbench.bench import Bench, Message

@@ -16,9 +16,10 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from sfumato.core.errors import SfumatoError
+from sfumato.core.number_text import share_text
 from sfumato.core.phrases import ENGLISH, UNREAD, language, speaking
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
-from sfumato.risk.verdict import Verdict, share_text
+from sfumato.risk.verdict import Verdict
 from sfumato.server.workbench.bench import COUNTED, DESK, ESTIMATE, Bench
 from sfumato.server.workbench.column_figures import tables_of
 from sfumato.server.workbench.jobs import JobState

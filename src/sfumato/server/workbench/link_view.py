@@ -16,11 +16,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import share_text
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier
 from sfumato.linkage.match_thresholds import ThresholdRow, threshold_table
 from sfumato.pipeline.project_folder import LINK, ProjectFolder
 from sfumato.pipeline.project_model import InFile
-from sfumato.risk.verdict import share_text
 from sfumato.server.workbench import charts
 from sfumato.server.workbench.bench import ESTIMATE, Bench
 from sfumato.server.workbench.frame import edited, page, project_view

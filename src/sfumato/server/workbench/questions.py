@@ -14,10 +14,10 @@ import tomlkit
 from django.utils.translation import gettext as _
 
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import share_text
 from sfumato.pipeline.acceptances import noting
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import Answered
-from sfumato.risk.verdict import share_text
 from sfumato.schema import Schema
 from sfumato.server.workbench.column_edits import EVENT, set_key, set_role
 from sfumato.server.workbench.column_figures import TableFigures, found_there

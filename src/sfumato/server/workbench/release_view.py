@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.number_text import share_text
 from sfumato.pipeline.project_folder import RELEASE
 from sfumato.pipeline.signing import records_sha
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.release_result import Release
-from sfumato.risk.verdict import share_text
 from sfumato.server.workbench import release_dots
 from sfumato.server.workbench.bench import Bench
 from sfumato.server.workbench.charts import frontier

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from sfumato.core import signatures
 from sfumato.core.errors import HandOverRefusedError, InputError
+from sfumato.core.number_text import share_text
 from sfumato.ledger.ledger_options import default_ledger_keys
 from sfumato.pipeline.acceptances import accepting
 from sfumato.pipeline.project_folder import REPORT
@@ -25,7 +26,7 @@ from sfumato.pipeline.report_stage import RELEASED
 from sfumato.pipeline.run import Status, status_of
 from sfumato.pipeline.signing import check_shown, records_sha, requirements, signature_file
 from sfumato.pipeline.signing import sign as signed
-from sfumato.risk.verdict import GROWS, share_text
+from sfumato.risk.verdict import GROWS
 from sfumato.server.workbench.attack_view import intruders
 from sfumato.server.workbench.bench import DESK, Bench
 from sfumato.server.workbench.frame import a_year_on, edited, may_edit, page, place_in, project_view
