@@ -1,11 +1,14 @@
 """Numbers as people read them."""
 
+import re
+
 import pytest
 
 from sfumato.core.number_text import (
     NARROW,
     aligned_percentage,
     counted,
+    percent,
     percentage,
     share_text,
     wrapped,
@@ -42,13 +45,16 @@ def test_no_name_is_parted_at_its_hyphens():
     assert wrapped("write salary-class with less detail", width=14)[:2] == ["write", "salary-class"]
 
 
-@pytest.mark.parametrize("show", [percentage, aligned_percentage, share_text])
+@pytest.mark.parametrize("show", [percent, percentage, aligned_percentage, share_text])
 def test_only_nothing_reads_0_and_only_all_reads_100(show):
-    shares = [
-        *(10.0**-place for place in range(1, 6)),
-        *(1 - 10.0**-place for place in range(2, 6)),
-    ]
-    figures = [float(show(share).removeprefix("over ").removesuffix(" %")) for share in shares]
+    places = range(1, 13)
+    shares = [*(10.0**-place for place in places), *(1 - 10.0**-place for place in places)]
+    figures = [float(re.search(r"[0-9.]+", show(share))[0]) for share in shares]
     assert all(0 < figure < 100 for figure in figures)
-    assert "e" not in "".join(map(show, shares[:4]))
-    assert [float(show(end).removesuffix(" %")) for end in (0, 1)] == [0, 100]
+    assert not any(re.search(r"\de", show(share)) for share in shares)
+    assert [float(show(end)[:-2]) for end in (0, 1)] == [0, 100]
+
+
+@pytest.mark.parametrize("show", [percent, percentage, aligned_percentage, share_text])
+def test_what_is_more_than_all_is_not_said_to_be_less(show):
+    assert [float(show(share)[:-2]) for share in (1 + 2e-16, 1.5)] == [100, 150]

@@ -293,7 +293,7 @@ def test_a_share_shows_the_side_of_its_limit(share: float, limit: float | None) 
     if share in (0, 1):
         assert text == f"{100 * share:.0f} %"
     elif limit is not None and share <= 0.999:
-        assert (float(text[:-2]) > 100 * limit) == (share > limit)
+        assert (float(text.removeprefix("below ")[:-2]) > 100 * limit) == (share > limit)
     if 0 < share < 1:
         assert text not in ("0 %", "100 %")
 

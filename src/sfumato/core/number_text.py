@@ -12,7 +12,8 @@ NARROW = "\u202f"
 NONE = "–"
 WIDTH = 100
 """Signs of a line of a terminal."""
-MOST_DIGITS = 6
+LEAST = 0.0001
+"""Per cent from which a share is printed as a number, which has no exponent from there on."""
 _SEVERAL = {
     "person": "people",
     "class": "classes",
@@ -57,7 +58,7 @@ def clause(text: str, room: int) -> str:
     return f"{text[: room - 1].rsplit(' ', 1)[0]}…"
 
 
-def percent(share: float, digits: int = 1) -> str:
+def percent(share: float, digits: int = 1, space: str = NARROW) -> str:
     """A share as a percentage; never 0 or 100 where it is not exactly that.
 
     Parameters
@@ -71,20 +72,20 @@ def percent(share: float, digits: int = 1) -> str:
         return NONE
     value = 100 * share
     if float(value).is_integer():
-        return Figure(f"{value:.0f}{NARROW}%")
-    if 0 < abs(value) < 1e-4:
-        return Phrase("below {share}", share=Figure(f"0.0001{NARROW}%"))
+        return Figure(f"{value:.0f}{space}%")
+    if near := _near_an_end(value, 99.9999, space):
+        return near
     if abs(value) < 1:
-        return Figure(f"{value:.2g}{NARROW}%")
+        return Figure(f"{value:.2g}{space}%")
     # 99.96 % printed as 100.0 % would claim what is not so.
-    while round(value, digits) in (0, 100) and digits < MOST_DIGITS:
+    while round(value, digits) == 100 and value < 100:
         digits += 1
-    return Figure(f"{value:.{digits}f}{NARROW}%")
+    return Figure(f"{value:.{digits}f}{space}%")
 
 
 def percentage(share: float, digits: int = 1) -> str:
     """The same with a usual space, for a terminal and for messages, which people search."""
-    return Figure(percent(share, digits).replace(NARROW, " "))
+    return percent(share, digits, " ")
 
 
 def share_text(share: float, limit: float | None = None) -> str:
@@ -95,8 +96,8 @@ def share_text(share: float, limit: float | None = None) -> str:
     value = 100 * share
     if value in (0, 100):
         return Figure(f"{value:.0f} %")
-    if value > 99.9:
-        return Phrase("over {share}", share=Figure("99.9 %"))
+    if near := _near_an_end(value, 99.9, " "):
+        return near
     digits = 3 if value > 90 else 2
     text = f"{value:.{digits}g}"
     while limit is not None and digits < 9 and (float(text) > 100 * limit) != (share > limit):
@@ -105,10 +106,19 @@ def share_text(share: float, limit: float | None = None) -> str:
     return Figure(f"{text} %")
 
 
+def _near_an_end(value: float, most: float, space: str) -> Phrase | None:
+    """Words for a percentage that would be printed as 0, with an exponent, or as 100."""
+    if 0 < abs(value) < LEAST:
+        return Phrase("below {share}", share=Figure(f"{LEAST}{space}%"))
+    if most < value < 100:
+        return Phrase("over {share}", share=Figure(f"{most}{space}%"))
+    return None
+
+
 def aligned_percentage(share: float) -> str:
     """The same for a column of figures: one decimal place always, three digits below 1 %."""
     value = 100 * share
-    if 99.95 <= value < 100:
+    if 0 < value < LEAST or 99.95 <= value < 100:
         return percentage(share)
     return f"{value:.3g} %" if 0 < value < 1 else f"{value:.1f} %"
 
