@@ -169,7 +169,6 @@ def data(request: HttpRequest, bench: Bench) -> HttpResponse:
         folded=[strip for strip in strips if folds and strip.role == "insensitive"],
         roles=roles_of(table),
         fixed=GIVEN,
-        counts_people=table.counts_people,
         shown=table.name in bench.shows_values,
         a_year_on=a_year_on(),
     )  # fmt: skip
@@ -206,7 +205,9 @@ def role(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     """Give a column a role."""
     at, table, column = _column(request, bench, number)
     chosen = request.POST.get("role", "")
-    why, kind = _("What is this column?"), table.event_kind(column)
+    why, kind = _("What is this column?"), "code"
+    if chosen == column_edits.EVENT:
+        kind = table.event_kind(column)
     change = column_edits.set_role(bench.place, column, chosen, why, table.section, kind)
     words = _("Role of %(column)s: %(role)s") % {"column": column, "role": chosen}
     return edited(request, bench, change, words, to=_address(at), about=f"role-{number}")

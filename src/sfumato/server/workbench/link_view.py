@@ -15,10 +15,11 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from sfumato.core import number_text
 from sfumato.core.errors import InputError
+from sfumato.core.measure import NORMAL
 from sfumato.core.number_text import share_text
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier
-from sfumato.linkage.match_thresholds import ThresholdRow, threshold_table
 from sfumato.pipeline.project_folder import LINK, ProjectFolder
 from sfumato.pipeline.project_model import InFile
 from sfumato.server.workbench import charts
@@ -30,8 +31,6 @@ LEAST_SURE, MOST_RECORDS = 20, 30
 """People that are shown, and records of one of them that are drawn."""
 WORTH = 0.05
 """Chance of another partition from which a person is listed."""
-_Z = 1.96
-"""95 % of a normal distribution, for sums of many chances."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,14 @@ class Errors:
 
     Attributes
     ----------
+    joined
+        Pairs of records from the threshold on.
     wrong, missed
         Pairs of records: expected, and the ends of the interval.
     """
 
-    row: ThresholdRow
+    threshold: float
+    joined: int
     wrong: tuple[float, float, float]
     missed: tuple[float, float, float]
 
@@ -82,16 +84,15 @@ class Unsure:
 
 def errors_at(score: np.ndarray, threshold: float, lost: float) -> Errors:
     """Pairs joined wrongly and missed at a threshold, by the probabilities of the pairs alone."""
-    (row,) = threshold_table(score, thresholds=[threshold], lost=lost)
     above = score >= threshold
     wrong, missed = 1 - score[above], score[~above]
-    return Errors(row, _interval(wrong), _interval(missed, lost))
+    return Errors(threshold, len(wrong), _interval(wrong), _interval(missed, lost))
 
 
 def _interval(chances: np.ndarray, beyond: float = 0.0) -> tuple[float, float, float]:
     """A sum of chances with its 95 % interval, the chances taken as independent and true."""
     mean = float(chances.sum()) + beyond
-    spread = _Z * sqrt(float((chances * (1 - chances)).sum()) + beyond)
+    spread = NORMAL * sqrt(float((chances * (1 - chances)).sum()) + beyond)
     return mean, max(0.0, mean - spread), mean + spread
 
 
@@ -110,12 +111,11 @@ def link(request: HttpRequest, bench: Bench) -> HttpResponse:
     upper = made["thresholds"]["match"]
     tried, error = _tried(request, upper)
     lost = float(made["expected"]["lost_to_blocking"])
-    now = errors_at(earlier.pairs.score, tried, lost)
     unsure = bench.figure("unsure", lambda: least_sure(earlier), kind=ESTIMATE, of=of).value
     return page(
         request, bench, "link", "workbench/link.html", **parts,
-        persons=made["persons"], tried=tried, taken=upper, error=error,
-        position=_position(tried), now=now, chart=_chart(made["persons"]), unsure=unsure,
+        persons=made["persons"], tried=tried, error=error,
+        position=_position(tried), chart=_chart(made["persons"]), unsure=unsure,
         rows=[_row(errors_at(earlier.pairs.score, at, lost)) for at in _around(tried)],
         waiting=made["outcomes"]["possible_match"], by=place.project.review.by.value,
         unanswered=_unanswered(bench),
@@ -147,13 +147,15 @@ def _around(threshold: float) -> list[float]:
 
 def _row(errors: Errors) -> tuple[str, str, str, str]:
     return (
-        f"{errors.row.threshold:g}", f"{errors.row.matches:,}",
+        f"{errors.threshold:g}", f"{errors.joined:,}",
         _said(errors.wrong), _said(errors.missed),
     )  # fmt: skip
 
 
 def _said(interval: tuple[float, float, float]) -> str:
-    return "{:,.2g} ({:,.2g} – {:,.2g})".format(*interval)
+    # Rounded first: two digits alone would print 120 as a power of ten.
+    said = (number_text.number(float(f"{each:.2g}")) for each in interval)
+    return "{} ({} – {})".format(*said)
 
 
 def _position(threshold: float) -> float:
@@ -166,9 +168,9 @@ def _chart(persons: dict[str, Any]) -> SafeString:
     marks = []
     for label, name in ((_("wrong"), "precision"), (_("missed"), "recall")):
         held = persons[name]
-        value, low, high = (100 * (1 - held[end]) for end in ("value", "high", "low"))
-        said = f"{value:.2g} % ({low:.2g} – {high:.2g})"
-        marks.append(charts.Interval(label, value, low, high, said))
+        value, low, high = (1 - held[end] for end in ("value", "high", "low"))
+        said = f"{share_text(value)} ({share_text(low)} – {share_text(high)})"
+        marks.append(charts.Interval(label, 100 * value, 100 * low, 100 * high, said))
     caption = _("Pairs of records joined wrongly, and missed; estimate, 95 %")
     return charts.intervals(marks, caption, _("pairs (%)"))
 

@@ -6,8 +6,6 @@
   const name = named || crypto.randomUUID();
   sessionStorage.setItem("window", name);
 
-  // Firefox gives the fields of a page that is loaded again what others held, hidden ones too.
-
   // Every form says from which window it comes.
   document.addEventListener("formdata", (event) => event.formData.set("window", name));
 
@@ -17,7 +15,8 @@
 
   // Of two places that are clicked the last one counts, and a part that was asked for by a page
   // that was left meanwhile is not put into the next one. This script stands before htmx: else a
-  // first answer could come before anybody looks at it.
+  // first answer could come before anybody looks at it. A place that was clicked while an edit was
+  // under way is asked for again: it may show what was before.
   let clicked;
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
     if (ctx.request.headers["HX-Boosted"]) clicked = ctx;
@@ -25,7 +24,13 @@
   document.addEventListener("htmx:after:request", (event) => {
     const { ctx } = event.detail;
     const { action, headers, method } = ctx.request;
-    if (headers["HX-History-Restore-Request"] || (headers["HX-Boosted"] && method !== "GET")) return;
+    if (headers["HX-History-Restore-Request"]) return;
+    if (headers["HX-Boosted"] && method !== "GET") {
+      if (clicked.request.method !== "GET") return;
+      event.preventDefault();
+      location.assign(clicked.request.action);
+      return;
+    }
     const from = new URL(headers["HX-Current-URL"]).pathname;
     const asks = ctx.sourceElement.isConnected && ctx.sourceElement.getAttribute("hx-get") === action;
     const belongs = headers["HX-Boosted"] ? ctx === clicked : asks && from === location.pathname;
