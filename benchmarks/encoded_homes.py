@@ -1,7 +1,8 @@
 """Linkages of encodings whose people share homes, in %: what is stated beside what is true.
 
 A row for each kind of file, of the first seed; then how many intervals hold over all seeds, half of
-the linkages with sources that are declared to have nobody twice.
+the linkages with sources that are declared to have nobody twice. Salt and order of the encodings
+are drawn anew by each run, so that figures of two runs differ.
 
 Usage: encoded_homes.py [SEEDS] [PEOPLE]    (3 seeds, 1,500 people)
 """

@@ -46,7 +46,7 @@ VAGUE = {
     "own", "said", "seen", "shown", "taken", "there", "told", "whole",
 }  # fmt: skip
 """Names that say nothing of what they hold."""
-VAGUE_SHARE, DOCSTRINGS, PARAMETERS, LONG = 0.115, 27_500, 7, 40
+VAGUE_SHARE, DOCSTRINGS, PARAMETERS, LONG = 0.113, 27_500, 7, 40
 """What is reached; the aim for names is 0.04."""
 JOURNEYS = {
     "assess": (54, "assess visits.csv --schema schema.toml --report a.html"),
@@ -54,10 +54,10 @@ JOURNEYS = {
         69, "assess visits.csv --schema schema.toml --population 10000 --report b.html"
     ),
     "anonymize": (
-        98,
+        96,
         "anonymize visits.csv --schema schema.toml --g-balance 0.8 --output r.csv --report c.html",
     ),
-    "link": (76, "link a.csv b.csv --output linked"),
+    "link": (75, "link a.csv b.csv --output linked"),
 }  # fmt: skip
 """Files at most, and the command; the aims are 25, 35, 45 and 50."""
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -138,9 +138,7 @@ def read(path: Path) -> Module:
     source = path.read_text(encoding="utf-8")
     found = Module(path, source.count("\n"), code_lines(source))
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
-            node
-        ):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
             found.docstrings += (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]

@@ -236,7 +236,7 @@ def write_text(target: str | os.PathLike[str], text: str) -> None:
 
 
 def check_target_folder(target: str | os.PathLike[str]) -> None:
-    """Refuse a path that no folder can be made at, or is, before any work starts."""
+    """Refuse a path that is a file, or at which no folder can be made, before any work starts."""
     path = _resolved(target)
     if path.exists() and not path.is_dir():
         raise InputError(f"output {path.name}", "must be a folder", found="a file of that name")

@@ -121,7 +121,8 @@ class Measured:
 class _Alike(NamedTuple):
     """What the candidates for each person show of a sensitive column; shape (persons,) each.
 
-    ``right`` is the chance that what most of them show is what the person shows.
+    So many show the ``same`` as the person; ``right`` is the chance that what most of them show is
+    that, and it is ``rare`` where it is not the commonest of all.
     """
 
     column: str

@@ -198,7 +198,10 @@ def lost_matches(
 
 
 def lost_by_patterns(matches: Floats, caught: Bools) -> float:
-    """Expected number of matches that no rule, of those that catch (patterns, rules), catches."""
+    """Expected number of matches that no rule catches.
+
+    Matches have shape (patterns,); which rules catch them, (patterns, rules).
+    """
     lost = 0.0
     found = float(matches[caught.any(axis=1)].sum())
     for rule in range(caught.shape[1]):

@@ -131,7 +131,7 @@ def chance_agreement(
         sizes = connection.execute(f"SELECT count(*) AS n FROM ({union}) GROUP BY {own}")
         size = sizes.fetchnumpy()["n"].astype(np.float64)
         # Pairs across groups of sizes n_i: (n² − Σ n_i²) / 2.
-        home = tuple(home["output_column_name"] for home in homes)
+        home = tuple(comparison["output_column_name"] for comparison in homes)
         agreement = ChanceAgreement((size.sum() ** 2 - np.sum(size**2)) / 2, home=home)
         for each in compared:
             name = each["output_column_name"]

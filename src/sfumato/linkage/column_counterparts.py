@@ -213,7 +213,7 @@ def _same_years(one: Floats, other: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table, or several that make one; ``kind`` is what its header says, if so."""
+    """A column of a table, or several that make one; ``kind`` is by its header, if that says it."""
 
     headers: tuple[str, ...]
     kind: ColumnKind | None

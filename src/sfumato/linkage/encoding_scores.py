@@ -359,6 +359,10 @@ class ScoreMixture:
     ----------
     matched
         Share of the records that have a match.
+    location, scale
+        Of the Gumbel distribution of the best of many non-matches.
+    lowest
+        No score at or below it is taken for a match's.
     one_to_one
         Whether it speaks of each record's best pair; else of any pair, where all the pairs that
         chance makes count, exp(-(x - location) / scale) of them above x for each record.
@@ -398,6 +402,8 @@ def fit_scores(best: Floats, runner_up: Floats) -> ScoreMixture:
 
     Parameters
     ----------
+    best
+        Score of each record's own pair, after one-to-one assignment.
     runner_up
         Score of each record's best other pair, where there is one.
     """

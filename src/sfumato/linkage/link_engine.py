@@ -107,7 +107,7 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
 
 def checked_engine(engine: object) -> Engine:
     """The engine of a name."""
-    if engine not in {engine.value for engine in Engine}:
+    if engine not in {known.value for known in Engine}:
         raise InputError(
             "parameter engine", "must be a known engine", accepted=", ".join(map(str, Engine))
         )

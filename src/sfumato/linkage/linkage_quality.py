@@ -239,6 +239,8 @@ def checked_quality(
         The strata; the sizes that were really checked may differ from the plan's.
     score
         Score of each checked pair; shape (checked,).
+    match
+        Whether its two records are one person's, whatever it is called.
     """
     stratum = plan.stratum(score)
     size = np.bincount(stratum, minlength=len(plan.pairs))

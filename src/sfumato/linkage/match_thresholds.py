@@ -302,6 +302,10 @@ class Curve:
     ----------
     score
         The distinct scores, ascending: each as a threshold.
+    above, false, missed
+        Pairs from it on; of them, expected false ones; expected true matches below it.
+    true
+        Expected number of true matches among all pairs.
     """
 
     score: Floats

@@ -46,7 +46,7 @@ _TRIES = 50
 class Wider:
     """Pairs that agree in columns no rule demands together: how many, and some at random.
 
-    The size is their number by sampling: that agree in two columns, in three, and so on.
+    ``size`` is how many agree in two columns, in three, and so on, by sampling.
     """
 
     size: Ints

@@ -220,6 +220,10 @@ def instrument(
 
     Parameters
     ----------
+    left
+        Pairs of each stratum that nobody was asked about.
+    weight
+        What the rate moves in precision and recall.
     change
         Expected number of pairs of records that answers about the whole stratum would change.
     found

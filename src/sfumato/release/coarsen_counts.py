@@ -317,7 +317,7 @@ def split_ids(person: Codes, class_of: Codes, classes: int, m: int) -> Codes:
 
 
 def pieces_of(records: Ints, m: int) -> list[tuple[int, ...]]:
-    """The sizes of the pseudonyms of each person of a class, one each for m persons at least."""
+    """The sizes of the pseudonyms of each person of a class; m persons of it show each size."""
     numbers = records.tolist()
     if min(Counter(numbers).values()) >= m:
         return [(number,) for number in numbers]

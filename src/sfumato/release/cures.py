@@ -231,7 +231,7 @@ def protected(
 ) -> Plan:
     """With some columns written so that who knows two of a person's values finds few.
 
-    Where nobody has several records one value is known.
+    Where nobody has several records one value is known. Promised are the limits times ``scale``.
     """
     found, person = _down(limits.found * scale), _down(limits.person * scale)
     known_events = KnownEvents(2 if several else 1, found, p95=person)

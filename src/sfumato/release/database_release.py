@@ -328,7 +328,7 @@ def _split(stack: stacked_tables.Stack, release: Release, secrets: Secrets) -> R
 
 
 def _pseudonyms(out: _Out, name: str, above: Mapping[str, pa.Array], secrets: Secrets) -> pa.Array:
-    """A pseudonym for each record of a table that stays, from its place and its references."""
+    """A pseudonym for each record of a table, by its place, given those of tables ``above``."""
     stack = out.stack
     own = stack.tables.schema.tables[name]
     assert own.key is not None

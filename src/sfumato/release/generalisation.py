@@ -25,7 +25,8 @@ MEAN_DECIMALS = 2
 class ExtraValues:
     """Values that the cells of classes must hold beside those of the records.
 
-    If ``whole``, they hold everything between the lowest and the highest value.
+    If ``whole``, they hold everything between the lowest and the highest value; if ``alone``, these
+    values and no others, whatever the records have.
     """
 
     codes: tuple[Codes, ...]

@@ -37,6 +37,8 @@ class HistoryUtility:
         The mean of ``columns``, each column counting alike.
     together
         Share of the pairs of a person's records that one pseudonym still shows; 1 for one record.
+    kept
+        The product of ``exact`` and ``together``, person by person.
     co_occurring
         Share of the pairs of a person's records whose events are both written as they were, dates
         aside, under one pseudonym.
@@ -114,7 +116,7 @@ _WRITTEN = {
 def written(ways: Mapping[str, float], *, exact: bool = True) -> str:
     """How the cells of a column of events are written, and in which share of the records.
 
-    The share of each way is as `HistoryUtility.done` has it.
+    The share of each way is as `HistoryUtility.done` has it; it is told where ``exact``.
     """
     if ways.get("exact") == 1:
         return UNCHANGED

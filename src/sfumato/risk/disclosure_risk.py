@@ -46,6 +46,8 @@ class SensitiveRisk:
         Fewest distinct values in a class.
     l_distinct_where
         Where that is; ``None`` where a cluster measured.
+    l_entropy
+        exp of the smallest entropy of a class's values over records.
     recursive
         For l = 2, 3 and those that were asked for, the number above which every c gives
         recursive (c, l)-diversity; infinite where a class has fewer than l values.

@@ -47,6 +47,8 @@ class Findings:
 
     Attributes
     ----------
+    found
+        Mean over people of the chance to be found.
     person
         Highest chance of one person; of the insider the 95th percentile of the people, or of those
         who have rows of the columns' tables, if that is higher.
@@ -106,6 +108,8 @@ class Found:
 
     Attributes
     ----------
+    alone
+        Number of people whom the acquaintance finds for certain.
     sensitive
         The columns that must not be learned.
     over_files

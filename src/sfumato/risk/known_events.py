@@ -332,6 +332,8 @@ class KnownEventRisk:
         As ``p95`` or ``p95_with_m``, whichever is larger, of what is learned.
     with_m
         As ``found``, among persons with at least m events.
+    exact
+        Whether that is everybody, with every choice of events.
     """
 
     m: int

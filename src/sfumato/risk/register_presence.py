@@ -150,7 +150,7 @@ def presence(found: Matching) -> Presence:
 
 
 def same_values(own: CodedColumn, other: CodedColumn) -> Codes:
-    """Our code of every value of another file's column; -1 for values that we do not have.
+    """Our code of every value of another file's column; one more code for values we do not have.
 
     By the other file's codes; the last, which a missing value finds, is -1. Shape
     (``other.domain.size`` + 1,).

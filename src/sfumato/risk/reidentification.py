@@ -187,6 +187,8 @@ class HouseholdRisk:
     ----------
     households_at_risk
         Share of households whose risk is above the threshold.
+    household_k
+        Fewest households that have the same members, by the classes of these.
     max_composition_risk, avg_composition_risk
         Largest chance to find a household of which all members are known, and the mean over
         households: 1 / the number of households that have the same members.

@@ -211,9 +211,9 @@ def items(shown: Shown, least: float = 0.0) -> dict[Place, Sets]:
 
 
 def frequent_sets(shown: Shown, least: float, length: int) -> Iterator[Sets]:
-    """The frequent combinations of 1, 2, ...
+    """The frequent combinations of 1 to ``length`` values, by their places.
 
-    ``length`` values, by their places. Apriori over places: a combination of n places is counted
+    Apriori over places: a combination of n places is counted
     only where all its parts of n - 1 places are frequent, and only over the tuples that show them.
     With a attributes of h levels this takes O(C(a, length) h^length) groupings of at most all
     tuples, O(tuples log tuples) each; what pruning leaves is mostly far less. Places without any

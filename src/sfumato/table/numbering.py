@@ -685,7 +685,7 @@ def _same_values(one: pa.Array, other: pa.Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class CountedColumn(RawColumn):
-    """Distinct values, each a row that stands for all records, so many, that hold it."""
+    """Distinct values, each a row that stands for as many records as ``counts`` says."""
 
     counts: Ints
 

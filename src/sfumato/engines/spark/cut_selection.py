@@ -326,9 +326,9 @@ def measured(values: pa.Table, sensitive: tuple[Sensitive, ...]) -> pa.Table:
     attribute = values.column("attribute")[0].as_py()
     persons = values.column("persons").to_numpy()
     distance = ordered = 0.0
-    for association in sensitive:
-        if association.place == attribute:
-            distance, ordered = _distances(values, association)
+    for column in sensitive:
+        if column.place == attribute:
+            distance, ordered = _distances(values, column)
     return pa.table(
         {
             "side": values.column("side").slice(0, 1),

@@ -640,7 +640,7 @@ def derived(frame: DataFrame, original: DataFrame) -> DataFrame:
 def release(frame: DataFrame) -> None:
     """Remove the files of a DataFrame that `cut_lineage` gave back; others are left alone.
 
-    Neither the very object nor what is made from it can be computed any more.
+    It takes the very object; neither it nor what is made from it can be computed any more.
     """
     folder = _folders.pop(frame, None)
     if folder is not None:

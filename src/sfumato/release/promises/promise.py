@@ -190,7 +190,10 @@ class AboutPopulation(Protocol):
 
 @dataclass(frozen=True)
 class InPopulation:
-    """What a promise about a population says, and what the release reached, as printed."""
+    """What a promise about a population says, and what the release reached, as printed.
+
+    It is ``promised`` where a count keeps it, and no estimate.
+    """
 
     sentence: str
     met: bool

@@ -35,7 +35,10 @@ PRIOR_SHAPE = (1.0, 0.3)
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes of ranges and sets: how many persons chose each, shape (boxes,), and by the model."""
+    """Boxes of ranges and sets: how many persons lie in each; shape (boxes,) each.
+
+    They were chosen by the part of the sample that ``chosen`` counts. The model's are shares.
+    """
 
     chosen: Ints
     others: Ints
