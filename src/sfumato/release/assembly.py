@@ -168,7 +168,7 @@ def fingerprint(table: Table) -> bytes:
     digest, schema = hashlib.blake2b(), table.schema
     for codes in (
         table.person,
-        *(identifier.codes for identifier in (*table.quasi_identifiers, *table.sensitive)),
+        *(column.codes for column in (*table.quasi_identifiers, *table.sensitive)),
     ):
         # Of one width, so that the hash does not depend on the type that codes are kept in.
         digest.update(np.ascontiguousarray(codes, dtype=np.int64).data)

@@ -174,8 +174,8 @@ def left_out(labels: Labels, untouched: Collection[str]) -> tuple[str, ...]:
         texts.setdefault(name, []).append(column)
     columns = [
         name
-        for name, text in texts.items()
-        if name in untouched and any(_quotes(letter, labels, untouched) for letter in text)
+        for name, several in texts.items()
+        if name in untouched and any(_quotes(text, labels, untouched) for text in several)
     ]
     if not columns:
         return ()

@@ -17,7 +17,7 @@ from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee.attack_odds import Outcome, success
 from sfumato.schema import Schema
 from sfumato.table.combinations import Target, boosting_lacks, foretold_together
-from sfumato.table.dependence import leaks_by_making
+from sfumato.table.dependence import leaks_by_making, of_unknown
 from sfumato.table.door import open_table
 from sfumato.table.sources import from_numpy
 from sfumato.table.table import Table
@@ -227,7 +227,7 @@ def combinations(scene: Scene) -> Iterator[Staged]:
         )
         warning = (
             f"Columns {named} are released as they are, and together they foretell '{name}' "
-            f"({int(100 * together.share)} % of what is not known)."
+            f"{of_unknown(together.share)}."
         )
         yield Staged(
             Outcome(

@@ -20,6 +20,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.intruder.knowledge import KnownColumn, days_of, measure_of, number_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.table.dependence import of_unknown
 
 FORETOLD = 0.8
 """Share of what is not known of a quasi-identifier from which a column gives it away."""
@@ -162,13 +163,13 @@ def with_column(
     gives = ""
     if foretold and max(foretold.values()) >= FORETOLD:
         most = max(foretold, key=foretold.__getitem__)
-        gives = f"foretells '{most}' ({int(100 * foretold[most])} % of what is not known)"
+        gives = f"foretells '{most}' {of_unknown(foretold[most])}"
     elif by_itself >= limit:
         gives = (
             f"leaves {int(100 * by_itself)} % of the people alone among {CLASS} with their value"
         )
     elif follows >= FOLLOWS:
-        gives = f"follows from {by} ({int(100 * follows)} % of what is not known)"
+        gives = f"follows from {by} {of_unknown(follows)}"
     return ColumnFinds(right, without, alone / max(file.persons, 1), foretold, gives)
 
 
