@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.core.number_text import share_text
 from sfumato.risk.known_events import KNOWN, drawn_sets
 
 QUASI = {"age": "categorical"}
@@ -28,7 +29,7 @@ def test_a_release_tells_first_what_two_events_do():
     release = sf.anonymize(data, both, sf.PidKAnonymity(2), seed=1)
     told = release.risk.known_events
     assert release.warnings[0] == told.warning()
-    assert f"{100 * told.of(2).found.value:.4g} % of people" in told.warning()
+    assert f"{share_text(told.of(2).found.value)} of people" in told.warning()
     events = schema(insensitive=["ward"], events=["code", "ward"])
     named = sf.anonymize(data, events, sf.PidKAnonymity(2), seed=1)
     assert not any("[events]" in each for each in named.warnings)

@@ -131,6 +131,15 @@ def test_a_headline_does_not_deny_what_people_answered_for() -> None:
         assert "measured" not in said
 
 
+def test_a_headline_about_one_intruder_is_in_the_singular() -> None:
+    own = [accepted("stranger", ""), accepted("acquaintance", ""), accepted()]
+    finds = found(stranger=HIGH, acquaintance=HIGH, insiders={"charge": HIGH})
+    verdict = judge(finds, accepted=own, recipient=LOW, today=TODAY)
+    states = [row.state for row in verdict.rows]
+    assert states.count(State.BELOW) == 1
+    assert "1 of 4 intruders is below" in verdict.headline
+
+
 def test_reasons_are_printed_where_there_are_no_details() -> None:
     insiders = {f"c{place}": HIGH for place in range(9)}
     own = [accepted(column=name, because=f"why {name}", by=f"officer {name}") for name in insiders]

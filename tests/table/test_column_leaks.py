@@ -15,7 +15,7 @@ from sfumato.reports.promise_words import promise_lines
 from sfumato.reports.release_summary import release_summary
 from sfumato.table import dependence
 from sfumato.table.classification import open_classified
-from sfumato.table.dependence import column_figures, leaks_by_making
+from sfumato.table.dependence import column_figures, leaks_by_making, of_unknown
 from sfumato.table.door import open_table
 
 HONEST = ("icd", "charge", "department", "region", "days", "remark")
@@ -157,10 +157,17 @@ def test_a_file_in_the_order_of_a_column_says_nothing_of_it() -> None:
     assert leaks == {"icd": "", "day": ""}
 
 
+@pytest.mark.parametrize("share", [0.29, 0.57, 0.004, 0.9996])
+def test_what_a_column_tells_is_not_cut_off(share: float) -> None:
+    figure = float(of_unknown(share).strip("(").partition(" ")[0])
+    assert 0 < figure < 100
+    assert figure == pytest.approx(100 * share, rel=1e-3)
+
+
 def test_a_leak_stops_a_release_and_names_column_and_mechanism_only() -> None:
     honest, leaks = people(7, repeated=True)
     data = honest.assign(birth_year=leaks["birth_year"])
-    with pytest.raises(sf.InputError, match=r"'birth_year'.*tells 'age' \(99 %") as refused:
+    with pytest.raises(sf.InputError, match=r"'birth_year'.*tells 'age' \(99") as refused:
         sf.anonymize(data, schema_of(data, True), sf.PidKAnonymity(5))
     assert not any(str(each) in str(refused.value) for each in leaks["birth_year"])
 

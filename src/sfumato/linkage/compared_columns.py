@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.number_text import share_text
 from sfumato.linkage import column_meanings
 from sfumato.linkage.column_counterparts import (
     Column,
@@ -353,7 +354,7 @@ def _found(name: str, kind: ColumnKind, group: _Group) -> Found:
     distinct = pc.count_distinct(both).as_py()
     why = f"{distinct:,} different values among those looked at"
     if filled < 1:
-        why += f", missing in {100 * (1 - filled):.3g} %"
+        why += f", missing in {share_text(1 - filled)}"
     if len({each.own for each in group.values()}) > 1:
         why += "; one column by what it holds, as the headers differ"
     headers = {source: each.headers for source, each in group.items()}

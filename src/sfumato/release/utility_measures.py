@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from sfumato.core.arrays import Bools
+from sfumato.core.number_text import share_text
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.analysis_loss import measured
 from sfumato.release.coarsen_counts import CountLoss
@@ -291,8 +292,7 @@ def _count_rows(lost: CountLoss, persons: int) -> list[render.Row]:
 
 
 def _suppressed(name: str, count: int, of: int) -> render.Row:
-    meaning = f"{100 * count / of:.3g} % of {render.count(of)}"
-    return render.Row(name, render.count(count), meaning)
+    return render.Row(name, render.count(count), f"{share_text(count / of)} of {render.count(of)}")
 
 
 def measure_utility(

@@ -14,8 +14,8 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import plain_fields
 from sfumato.core.measure import NORMAL, Measure
-from sfumato.core.number_text import counted
-from sfumato.core.phrases import Figure, Phrase
+from sfumato.core.number_text import counted, share_text
+from sfumato.core.phrases import Phrase
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.kernels import class_counts
@@ -454,7 +454,7 @@ class EventRisk:
             "someone who knows two records of a person by {columns} together finds {share} of "
             "people; list under [events] what may be known together",
             columns=columns,
-            share=Figure(f"{100 * self.of(2).found.value:.4g} %"),
+            share=share_text(self.of(2).found.value),
         )
 
     def rows(self) -> list[Row]:

@@ -14,6 +14,7 @@ from typing import Any
 from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import is_estimate, verdict
+from sfumato.core.number_text import percentage
 from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.risk import measure_table
 
@@ -209,7 +210,7 @@ class Held:
 def printed(value: float, scale: str) -> str:
     """A number of a scale as people read it."""
     if scale == "share":
-        return f"{100 * value:.4g} %"
+        return percentage(value, 2)
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 

@@ -513,14 +513,18 @@ class Verdict:
 
     def _below(self, measured: Sequence[Row], *, shares: bool) -> Phrase:
         """Who is below the limit; before them what people answered for, the worst first."""
-        many = {"n": len(measured), "all": len(self.rows)}
-        below = Phrase("{n} of {all} intruders are below the limit", **many)
+        below: Phrase = Plural(
+            "{n} of {all} intruders is below the limit",
+            "{n} of {all} intruders are below the limit",
+            len(measured),
+            n=len(measured),
+            all=len(self.rows),
+        )
         if measured and shares:
             worst = max(measured, key=lambda each: _found(each).value)
             below = Phrase(
-                "{n} of {all} intruders are below the limit; "
-                "the highest is {who} with {share} of people found",
-                **many,
+                "{below}; the highest is {who} with {share} of people found",
+                below=below,
                 who=_THE[worst.intruder],
                 share=share_text(_found(worst).value),
             )
@@ -1028,32 +1032,23 @@ def _finds(row: Row, limits: Limits) -> Phrase:
     assert findings is not None
     who = _SOMEONE[row.intruder]
     if findings.found.high > limits.found * RELATIVE:
-        return Phrase(
-            "{who} finds {share} of people (limit {limit})",
-            who=who,
-            share=_up_to(findings.found, limits.found),
-            limit=share_text(limits.found),
-        )
+        told = _beside(findings.found, limits.found)
+        return Phrase("{who} finds {share} of people (limit {limit})", who=who, **told)
     if findings.person.high > limits.person * RELATIVE:
-        return Phrase(
-            "{who} finds one person with {share} (limit {limit})",
-            who=who,
-            share=_up_to(findings.person, limits.person),
-            limit=share_text(limits.person),
-        )
+        told = _beside(findings.person, limits.person)
+        return Phrase("{who} finds one person with {share} (limit {limit})", who=who, **told)
     assert learned is not None
-    told, limit = _up_to(learned, limits.learned), share_text(limits.learned)
-    return Phrase(
-        "{who} learns {share} of values (limit {limit})", who=who, share=told, limit=limit
-    )
+    told = _beside(learned, limits.learned)
+    return Phrase("{who} learns {share} of values (limit {limit})", who=who, **told)
 
 
-def _up_to(share: Share, limit: float) -> str:
-    """A share that counts as above: with its upper end, where that alone is."""
+def _beside(share: Share, limit: float) -> dict[str, str]:
+    """A share that counts as above, with its upper end where that alone is, and its limit."""
     text = share_text(share.value, limit)
-    if share.value > limit:
-        return text
-    return Phrase("{share} (up to {most})", share=text, most=share_text(share.high, limit))
+    if share.value <= limit:
+        most = share_text(share.high, limit)
+        text = Phrase("{share} (up to {most})", share=text, most=most)
+    return {"share": text, "limit": share_text(limit)}
 
 
 def _stands(row: Row) -> str:

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import percentage
 from sfumato.schema import EventKind, Kind
 from sfumato.table import foretelling, published_formulas, sources
 from sfumato.table.foretelling import Cells, Hidden
@@ -501,7 +502,7 @@ def order_figures(table: Table, class_of: Codes) -> tuple[ColumnFigures, ...]:
     most = max(told, key=told.__getitem__, default="")
     if not most or told[most] < TELLS:
         return ()
-    leak = f"tells '{most}' within classes ({int(100 * told[most])} % of its order)"
+    leak = f"tells '{most}' within classes ({percentage(told[most], 0)} of its order)"
     return (ColumnFigures("order of the rows", ORDER, told, {}, None, leak),)
 
 
@@ -962,7 +963,7 @@ class _Sample:
             # unless something small was added to them.
             own = not _is_amount(whole) or _has_further_digits(whole)
         how = (
-            f"leaves {int(100 * alone)} % of the people of a class of {LARGE_CLASS} alone with "
+            f"leaves {percentage(alone, 0)} of the people of a class of {LARGE_CLASS} alone with "
             "their value"
         )
         if len(np.unique(known)) >= (1.0 - MOST_EXCEPTIONS) * len(known):
@@ -1213,5 +1214,5 @@ HELD: dict[str, tuple[Callable[[str], Any], Callable[[Any, Any], bool]]] = {
 
 
 def of_unknown(share: float) -> str:
-    """How much is told, never more than that: all of it only where it is all of it."""
-    return f"({int(100 * share)} % of what is not known)"
+    """How much is told; all of it only where it is all of it."""
+    return f"({percentage(share, 0)} of what is not known)"

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import LayoutGiven, fields_of
 from sfumato.core.notebook_parts import bars, styled_table
-from sfumato.core.number_text import counted, percent
+from sfumato.core.number_text import counted, percent, share_text
 from sfumato.schema.recipe import Cleaning
 from sfumato.table import person_candidates
 from sfumato.table.cleaning import cleaned
@@ -102,7 +102,7 @@ class ColumnProfile(Form):
         parts = [self.look, f"{self.distinct:,} different"]
         empty = self.records - self.filled
         if empty:
-            parts.append(f"missing in {100 * empty / self.records:.3g} %")
+            parts.append(f"missing in {share_text(empty / self.records)}")
         if self.unreadable:
             parts.append(f"{self.unreadable:,} cannot be read")
         if self.spellings:

@@ -48,7 +48,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
             f"{percentage(column_finds.alone)} are the only ones of their class with their value."
         ]
         if foretold:
-            tells = ", ".join(f"{int(100 * share)} % of '{name}'" for name, share in foretold)
+            tells = ", ".join(f"{percentage(share, 0)} of '{name}'" for name, share in foretold)
             notes.append(f"Of what is not known the column foretells {tells}.")
         success_with = success(right, file.persons)
         warning = (

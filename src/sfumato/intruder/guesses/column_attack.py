@@ -18,6 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints
+from sfumato.core.number_text import percentage
 from sfumato.intruder.knowledge import KnownColumn, days_of, measure_of, number_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.table.dependence import of_unknown
@@ -166,7 +167,7 @@ def with_column(
         gives = f"foretells '{most}' {of_unknown(foretold[most])}"
     elif by_itself >= limit:
         gives = (
-            f"leaves {int(100 * by_itself)} % of the people alone among {CLASS} with their value"
+            f"leaves {percentage(by_itself, 0)} of the people alone among {CLASS} with their value"
         )
     elif follows >= FOLLOWS:
         gives = f"follows from {by} {of_unknown(follows)}"

@@ -13,6 +13,7 @@ from typing import Any
 
 from sfumato.core.declaration import Layout, LayoutGiven, declared, fields_of
 from sfumato.core.measure import ESTIMATED
+from sfumato.core.number_text import share_text
 from sfumato.pipeline.tune.limits import Promise, promise_options
 from sfumato.pipeline.tune.point import Point, changed_schema
 from sfumato.pipeline.tune.trials import Setting, Trial, ratio, release_of, worst_value
@@ -195,7 +196,7 @@ class Tuned:
             found.append(f"ask for {' and '.join(wider)}: the nearest point, trial {number}")
         found += next((trial.helps for trial in self.trials if trial.helps), ())
         if self.suppress < MOST_SUPPRESSED:
-            found.append(f"allow more people to be suppressed than {100 * self.suppress:g} %")
+            found.append(f"allow more people to be suppressed than {share_text(self.suppress)}")
         if self.stopped != "found":
             found.append("try more: a larger number of trials, or more time")
         return tuple(found)
@@ -354,7 +355,7 @@ class Tuned:
         beside = ", ".join(f"{name} {value:.4g}" for name, value in others.items())
         return (
             f"loss: {self.loss} {trial.loss:.4g} ({beside}), "
-            f"{100 * trial.records_left_out:.3g} % of the records left out, "
+            f"{share_text(trial.records_left_out)} of the records left out, "
             f"classes: {trial.classes:,}"
         )
 
