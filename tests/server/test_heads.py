@@ -157,6 +157,31 @@ def test_what_was_spent_stays_spent() -> None:
     assert project.allowances.get().budget == 0.3
 
 
+def test_what_was_spent_is_found_under_whatever_key_it_has() -> None:
+    """The database went on by itself, and gave the keys that were kept to others."""
+    from sfumato.server.store.models import Spent
+
+    people = (person("carol", "custodian"), person("mark", "manager"), person("will", "worker"))
+    project, _ = stored(people=people)
+    for row in Spent.objects.all():
+        _remove(row)
+
+    def charge(worker: str, score: float) -> Any:
+        row = Spent.objects.create(fingerprint=project.fingerprint, worker=worker, score=score)
+        said(row)
+        return row.pk
+
+    with set_back():
+        key = charge("wffffffff", 0.3), charge("weeeeeeee", 0.1)
+        charge("wdddddddd", 0.0)
+    assert key == (charge("weeeeeeee", 0.2), charge("wffffffff", 0.05))
+    assert restored() == 0
+    found = Spent.objects.filter(fingerprint=project.fingerprint)
+    assert dict(found.values_list("worker", "score")) == {
+        "wffffffff": 0.3, "weeeeeeee": 0.2, "wdddddddd": 0.0
+    }  # fmt: skip
+
+
 def test_rights_that_were_taken_away_do_not_come_back() -> None:
     from sfumato.server.accounts.sessions import invite
     from sfumato.server.store.models import Account, Grant, Link, Member

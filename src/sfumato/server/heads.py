@@ -44,11 +44,11 @@ _CARRIED: dict[str, tuple[str, ...]] = {
     "project": ("settings", "closed", "state"),
     "permission_grant": ("used", "expires", "detail"),
     "allowance": ("budget",),
-    "spent": ("score",),
+    "spent": (),
     "link": ("used",),
     "member": (),
 }
-"""By table, the columns that a restored row takes from what was kept."""
+"""By table, the columns that a restored row takes from what was kept; for `spent` see `_spent`."""
 _WHO = ("password", "totp", "recovery", "identity")
 """Columns of an account of which only digests are kept: what proves who somebody is."""
 _ENDS = ("link", "member")
@@ -231,13 +231,16 @@ def _brought(was: Kept, purged: list[Any]) -> Iterator[Stated]:
 
 
 def _spent(was: Kept) -> Iterator[Stated]:
-    """What was spent of sources since, where the database has no row of it."""
-    known = set(models.Spent.objects.values_list("pk", flat=True))
+    """What was spent of sources: whatever the key of its row, never less than was kept."""
     usual = table_of(models.Spent).usual
-    for key, columns in was.rows.get("spent", {}).items():
-        if int(key) not in known:
-            # Under a key of its own: PostgreSQL would give the earlier one to the next row.
-            row = models.Spent.objects.create(**{**usual, **columns})
+    # By whose it is: a database that went on by itself gave the keys to others.
+    for kept_row in was.rows.get("spent", {}).values():
+        columns = {**usual, **kept_row}
+        score = columns.pop("score")
+        row, new = models.Spent.objects.get_or_create(**columns)
+        if new or row.score < score:
+            row.score = score
+            row.save(update_fields=["score"])
             yield stated(row)
 
 
