@@ -173,6 +173,9 @@ def figures(demo):
         "named rightly with near misses, in %": f"{100 * near['success']['value']:.1f}",
         "named rightly as predicted, in %": f"{100 * one['predicted']:.1f}",
         "attacks": f"{report['attack']['attacks']}",
+        "attacks with a prediction": (
+            f"{report['attack']['attacks'] - report['attack']['unpredicted']}"
+        ),
         "acceptances": f"{sum(len(each.get('accepted', ())) for each in rows)}",
         "found by others, in %": f"{100 * max(others):.1f}",
         "found by two diagnoses, in %": f"{100 * insiders['icd9']['found']['value']:.0f}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from inspect import signature
+from inspect import isclass, signature
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 import sfumato as sf
 from sfumato.core.errors import naming_options, typed
+from sfumato.core.number_text import share_text
 
 DRAW = np.random.default_rng(4)
 DATA = pa.table(
@@ -34,12 +35,26 @@ def results():
 def test_the_worst_stands_first(results, kind):
     result = results[kind]
     risk = result if kind == "risk" else result.risk
-    said = f"A stranger finds {100 * risk.marketer.value:.1f} % of 90 people"
+    said = f"A stranger finds {share_text(risk.marketer.value)} of 90 people"
     if kind == "release":
         said = result.verdict.worst
         assert said.split()[1] == result.verdict.rows[0].intruder
     assert repr(result).startswith(f"{type(result).__name__}({said}")
+    assert str(result).removeprefix("Release(").startswith(said)
     assert result._repr_html_().startswith(f"<p><strong>{said}")
+
+
+def test_an_attack_begins_with_the_worst_and_counts_predictions_alone():
+    release = sf.anonymize(DATA, SCHEMA, sf.KAnonymity(5), seed=1)
+    found = sf.attack(release, original=DATA, attacks=["exact", "singling_out"], seed=1)
+    predicted = sum(each.predicted is not None for each in found.evidence)
+    assert 0 < predicted < len(found.evidence)
+    assert " ".join(str(found).split()).startswith(" ".join(found.sentence.split()))
+    assert [int(n) for n in re.findall(r"\d+", found.sentence)][-2:] == [
+        len(found.evidence),
+        predicted,
+    ]
+    assert repr(found) == f"Attack({found.sentence} seed=1)"
 
 
 def test_a_schema_shows_what_was_stated_and_can_be_read_again():
@@ -48,16 +63,27 @@ def test_a_schema_shows_what_was_stated_and_can_be_read_again():
     assert eval(shown, names) == SCHEMA
     assert "None" not in shown
     assert "recipe" not in shown
+    assert str(SCHEMA) == shown
     open_one = SCHEMA.model_copy(update={"undecided": {"note": "What is it?"}})
     roles = re.findall(r'<th scope="row"[^>]*>([^<]+)<', open_one._repr_html_())
     assert roles == ["undecided", "quasi-identifier", "sensitive"]
 
 
 def test_no_names_of_another_library_are_listed():
+    """Of each class that is exported, and of what is made by it; but for names of our own."""
     others = {name for name in dir(BaseModel) if not name.startswith("__")}
-    for each in (SCHEMA, SCHEMA.quasi_identifiers["age"]):
-        assert not others & set(dir(each))
-        assert set(type(each).model_fields) <= set(dir(each))
+    exported = [getattr(sf, name) for name in dir(sf)]
+    models = [each for each in exported if isclass(each) and issubclass(each, BaseModel)]
+    assert len(models) >= 8
+    made = [
+        SCHEMA,
+        SCHEMA.quasi_identifiers["age"],
+        sf.LinkSpec(columns={"a": {"kind": "surname"}}, blocking=[["a"]]),
+    ]
+    for each in (*models, *made):
+        kind = each if isclass(each) else type(each)
+        assert not others & set(dir(each)), kind
+        assert set(kind.model_fields) <= set(dir(each)), kind
 
 
 @pytest.mark.parametrize(
@@ -87,3 +113,11 @@ def test_what_is_missing_is_said_in_python_or_as_an_option(asked):
     with naming_options():
         assert typed("k=5", "--k 5") == "--k 5"
     assert typed("k=5", "--k 5") == "k=5"
+
+
+def test_a_dataframe_alone_is_told_to_have_a_name():
+    with pytest.raises(sf.InputError, match="found one table") as refused:
+        sf.link(DATA)
+    assert "{" in str(refused.value)
+    with pytest.raises(sf.InputError, match=r"sfumato\.guess_schema"):
+        sf.attack(DATA)

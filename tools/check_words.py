@@ -101,6 +101,8 @@ def _part(part: ast.expr) -> str:
     if isinstance(part, ast.Constant):
         return str(part.value)
     form = part.format_spec if isinstance(part, ast.FormattedValue) else None
+    if ast.unparse(getattr(part, "value", part)).startswith("100 * "):
+        return "100x"
     return "x%" if form is not None and ast.unparse(form).rstrip("'\"").endswith("%") else "x"
 
 

@@ -11,50 +11,81 @@ from __future__ import annotations
 
 import ast
 import os
-import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from importlib.machinery import SourceFileLoader
+from multiprocessing import get_context
+from multiprocessing.pool import Pool
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "tools" / "constants.toml"
-RUN = """
-import ast, sys
-from importlib.machinery import SourceFileLoader
-import pytest
-path, name, value, *words = sys.argv[1:]
-stats, compiled = SourceFileLoader.path_stats, SourceFileLoader.source_to_code
-def path_stats(self, at):
-    if at == path:
-        raise OSError("compile it anew")
-    return stats(self, at)
-def source_to_code(self, data, at, **more):
-    if at == path:
-        tree = ast.parse(data)
-        for node in tree.body:
-            targets = getattr(node, "targets", [getattr(node, "target", None)])
-            if any(getattr(each, "id", None) == name for each in targets):
-                node.value = ast.copy_location(ast.Constant(ast.literal_eval(value)), node.value)
-        data = ast.unparse(tree)
-    return compiled(self, data, at, **more)
-SourceFileLoader.path_stats, SourceFileLoader.source_to_code = path_stats, source_to_code
-sys.dont_write_bytecode = True
-sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "--tb=no", *words]))
-"""
+WARM = ["numpy", "pyarrow.compute", "pyarrow.parquet", "pytest", "scipy.stats"]
+"""What most tests import and no constant changes: it is imported once, and each try is a fork."""
+
+
+class FirstFailure:
+    """The first test that fails; its parameters are left out."""
+
+    test = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """See how a test ended."""
+        if report.failed and not self.test:
+            self.test = report.nodeid.partition("[")[0]
+
+
+def _compile_changed(file: str, name: str, value: float) -> None:
+    """Compile a module with another value of a constant from now on."""
+    stats, compiled = SourceFileLoader.path_stats, SourceFileLoader.source_to_code
+
+    def path_stats(self: SourceFileLoader, path: str) -> Any:
+        if path == file:
+            raise OSError("compile it anew")
+        return stats(self, path)
+
+    def source_to_code(self: SourceFileLoader, data: Any, at: Any, **more: Any) -> Any:
+        if at == file:
+            tree = ast.parse(data)
+            for node in tree.body:
+                targets = getattr(node, "targets", [getattr(node, "target", None)])
+                if any(getattr(target, "id", None) == name for target in targets):
+                    constant = ast.Constant(value)
+                    node.value = ast.copy_location(constant, node.value)
+            data = ast.unparse(tree)
+        return compiled(self, data, at, **more)
+
+    SourceFileLoader.path_stats = path_stats  # type: ignore[method-assign]
+    SourceFileLoader.source_to_code = source_to_code  # type: ignore[assignment,method-assign]
+    sys.dont_write_bytecode = True
 
 
 def failing(module: str, name: str, value: float, *tests: str) -> str:
-    """The first of some tests that fails under another value; "" where none does."""
-    path = ROOT / "src" / f"{module.replace('.', '/')}.py"
-    done = subprocess.run(  # noqa: S603
-        (sys.executable, "-c", RUN, str(path), name, repr(value), *tests),
-        cwd=ROOT, env={**os.environ, "CI": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return "" if done.returncode != 1 or found is None else found[1].partition("[")[0]
+    """The first of some tests that fails under another value; "" where none does.
+
+    It is run in a process of its own, in which nothing of the package was imported before.
+    """
+    os.chdir(ROOT)
+    os.environ["CI"] = "1"
+    _compile_changed(str(ROOT / "src" / f"{module.replace('.', '/')}.py"), name, value)
+    first = FirstFailure()
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+        # Plain assertions: the difference of two long lists takes minutes to explain.
+        options = ["-q", "-x", "-pno:cacheprovider", "-mnot slow", "--tb=no", "--assert=plain"]
+        pytest.main([*options, *tests], plugins=[first])
+    return first.test
+
+
+def trying() -> Pool:
+    """Two processes at a time, each for one try."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(WARM)
+    return context.Pool(2, maxtasksperchild=1)
 
 
 def constants(path: Path) -> Iterator[tuple[str, float]]:
@@ -90,7 +121,8 @@ def find(files: list[str]) -> int:
             if name in known.get(module, {}):
                 continue
             other = changed(value)
-            test = failing(module, name, other, *tests) if tests else ""
+            with trying() as pool:
+                test = pool.apply(failing, (module, name, other, *tests)) if tests else ""
             print(f'{name} = [{other!r}, "{test}"]' if test else f"# nothing holds {name}",
                   flush=True)  # fmt: skip
     return 0
@@ -104,13 +136,16 @@ def check(word: str = "") -> int:
         for module, own in table.items() if word in module
         for name, (value, test) in own.items()
     ]  # fmt: skip
-    with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda each: failing(*each), tried))
-    lost = [each for each, test in zip(tried, found, strict=True) if not test]
-    for module, name, value, test in lost:
-        print(f"{module}.{name} = {value}: {test} does not fail")
-    print(f"{len(tried) - len(lost)} of {len(tried)} constants are held by a fast test")
-    return min(len(lost), 1)
+    lost = 0
+    with trying() as pool:
+        answers = [pool.apply_async(failing, each) for each in tried]
+        for (module, name, value, test), answer in zip(tried, answers, strict=True):
+            found = answer.get()
+            lost += not found
+            said = "" if found else f": {test} does not fail"
+            print(f"{module}.{name} = {value}{said}", flush=True)
+    print(f"{len(tried) - lost} of {len(tried)} constants are held by a fast test")
+    return min(lost, 1)
 
 
 if __name__ == "__main__":

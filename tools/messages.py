@@ -70,8 +70,10 @@ def of_page(source: str) -> Iterator[Message]:
 
 
 def of_points(text: str) -> Iterator[Message]:
-    """The messages of what reports take for granted."""
-    for point in tomllib.loads(text)["points"].values():
+    """The messages of what reports take for granted, and of the attacks that they name."""
+    words = tomllib.loads(text)
+    yield from ((each,) for part in ("attacks", "predicted") for each in words[part].values())
+    for point in words["points"].values():
         yield from ((point["title"],), (point["text"],))
 
 
@@ -81,8 +83,13 @@ READERS = {
     "style.css": of_template,
     "adversaries.toml": of_points,
 }
-UNTRANSLATED = frozenset({"cli", "engines", "linkage", "semantics", "server", "table"})
-"""Rooms that speak English alone."""
+UNTRANSLATED = frozenset(
+    {
+        *("cli", "engines", "linkage", "semantics", "table"),
+        *("audit.html", "auditor_views.py", "check.html", "custodian", "manager"),
+    }
+)
+"""Rooms and pages that speak English alone."""
 
 
 @cache
@@ -92,9 +99,9 @@ def messages() -> list[Message]:
     for path in sorted(PACKAGE.rglob("*")):
         read = READERS.get(path.name, READERS.get(path.suffix))
         parts = path.relative_to(PACKAGE).parts
-        if read is None or (UNTRANSLATED & {*parts} and "workbench" not in parts):
+        if read is None or UNTRANSLATED & {*parts}:
             continue
-        if path.suffix == ".html" and "workbench" in parts:
+        if path.suffix == ".html" and "templates" in parts and "server" in parts:
             read = of_page
         for each in read(path.read_text(encoding="utf-8")):
             # Of one text with and without several forms the one with them serves both.

@@ -70,7 +70,8 @@ def many_pairs(folder: Path, count: int, settings: Settings) -> tuple[Path, set[
     rng, planted = random.Random(5), list[Record]()
     for _ in range(count):
         one = ["".join(rng.choices("JKQVWXZ", k=12)) for _ in ATTRIBUTES]
-        other = [value[:-1] + rng.choice("JKQVWXZ") for value in one]
+        # Never alike: such a cell opens in full alone, and which pair is first is random.
+        other = [value[:-1] + rng.choice("JKQVWXZ".replace(value[-1], "")) for value in one]
         planted += [tuple(one), tuple(other)]
     pairs = [(2 * number, 2 * number + 1) for number in range(count)]
     made = project_folder(folder, settings, planted=planted, pairs=pairs)

@@ -156,7 +156,7 @@ def test_a_screen_shows_warnings_and_whole_columns_of_every_attack(made: Path) -
     head = next(place for place, line in enumerate(lines) if line.endswith("  attack"))
     rows = lines[head + 1 : head + 1 + len(longest)]
     assert "BEATEN" in rows[0]
-    assert "12.3 %" in rows[0]
+    assert "12 %" in rows[0]
     text = " ".join("\n".join(lines[head + 1 :]).split())
     assert all(attack_title(name) in text for name in longest)
     assert sum("the warning" in line for line in lines) == 1
@@ -164,7 +164,7 @@ def test_a_screen_shows_warnings_and_whole_columns_of_every_attack(made: Path) -
 
 def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> None:
     """The names are put back beside the released records, and a truth file says whose they are."""
-    from sfumato.cli.attack_command import repeated_release
+    from sfumato.cli.attack_command import Protection, repeated_release
     from sfumato.core.declaration import silent
     from sfumato.release.release_result import ReleasedTable
     from sfumato.schema import load_schema
@@ -174,8 +174,7 @@ def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> Non
         files / "in.csv",
         load_schema(files / "schema.toml"),
         register=None,
-        key=None,
-        secret=None,
+        protection=Protection(),
         layout={},
         progress=silent,
     )

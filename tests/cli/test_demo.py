@@ -235,7 +235,7 @@ def test_the_attack_stands_beside_what_the_release_predicts(demo: Demo) -> None:
     # The intruder knows who is in the file, and not who was left out of the release.
     assert float(without) == pytest.approx(100 / len(demo.linked), abs=0.0051)
     assert 0 < float(found) <= float(most)
-    assert re.search(r"\d+ attacks, none beat its prediction\.", demo.said)
+    assert re.search(r"Of \d+ attacks \d+ had a prediction; none beat it\.", demo.said)
 
 
 def test_a_line_for_each_stage(demo: Demo) -> None:

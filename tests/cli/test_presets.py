@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pyarrow as pa
 import pyarrow.csv as pc
@@ -70,7 +71,7 @@ def test_assess_holds_the_file_against_them(run, folder):
     ]
     assert lines[-1]["attribute"] == "ill"
     text = run("assess", *WORDS, *asked).out
-    assert "not met pid_k at least 11: is 3" in text
+    assert re.search(r"broken +pid_k: 3, at least 11", text)
     estimated = run("assess", *WORDS, *asked, "--population", "400", "--seed", "1", "--json")
     by_name = {each["measure"]: each for each in json.loads(estimated.out)["thresholds"]}
     assert by_name["marketer"]["low"] <= by_name["marketer"]["value"] <= by_name["marketer"]["high"]
@@ -103,9 +104,9 @@ def test_anonymize_keeps_them(run, folder):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--preset", "cmss"), "must be one of those that are built in"),
+        (("--preset", "cmss"), "are built in; accepted: cms;"),
         (("--preset", "hipaa-expert"), "must state a number"),
-        (("--thresholds", "none.toml"), "must be a file that can be read"),
+        (("--thresholds", "none.toml"), "none.toml is not there"),
     ],
 )
 @pytest.mark.parametrize("command", ["assess", "anonymize"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from cli.conftest import RELEASED
 from messy_files import messy_file
 
 import sfumato as sf
-from sfumato.cli.output import SCREEN, write_or_print
+from sfumato.cli.output import SCREEN, lines_of, write_or_print
 
 DOUBTFUL = "x1;x2;x3\n" + "".join(
     f"Wn{'abcdefghij'[n % 10]}{'uvx'[n % 3]}k{'aeioupq'[n % 7]};{n % 7};{20 + n % 60}\n"
@@ -27,27 +26,32 @@ def test_profile_of_several_files(run, tmp_path: Path) -> None:
     shown = run("profile", "f1.csv", "f2.csv")
     assert shown.code == 0
     assert "file f1.csv" in shown.out
-    assert "people unique on" not in shown.out
-    assert "people unique on" in run("profile", "f1.csv", "f2.csv", "--details").out
+    assert "people unique by" not in shown.out
+    assert "people unique by" in run("profile", "f1.csv", "f2.csv", "--details").out
     plain = json.loads(run("profile", "f1.csv", "f2.csv", "--json").out)
     assert [each["file"] for each in plain] == ["file f1.csv", "file f2.csv"]
     assert "examples" not in json.dumps(plain)
     assert "examples" in run("profile", "f1.csv", "--json", "--show-values").out
 
 
-def test_a_screen_shows_no_more_than_it_has_room_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("columns", [3, 28, 120])
+def test_a_toml_text_has_room_on_a_screen_and_says_the_same(
+    columns: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A schema of many columns; where what is printed goes into a file nothing is left out."""
-    text = "".join(f"line {number}\n" for number in range(60))
-    write_or_print(text, None)
+    """A file that takes what is printed gets all of it but the comments; details have those."""
+    text = "".join(
+        f'["a b".x{number}] # why {number}\nkind = "numeric"\norder = [1, {{y.z = "é\\n"}}]\n\n'
+        for number in range(columns)
+    )
+    write_or_print(text, None, details=True)
     assert capsys.readouterr().out == text
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    write_or_print(text, None)
+    write_or_print(text, None, details=False)
     shown, said = capsys.readouterr()
-    assert text.startswith(shown)
-    assert len((shown + said).splitlines()) < SCREEN
-    assert "--output" in said
+    assert tomllib.loads(shown) == tomllib.loads(text)
+    assert (shown == text) == (columns == 3)
+    if columns < 120:
+        assert lines_of(shown + said) <= SCREEN
+    assert ("--details" in said) == (columns > 3)
 
 
 def test_a_question_stops_a_release_until_it_is_answered(

@@ -44,11 +44,14 @@ for name in ("custodian", "manager", "worker"):
     say(Account.objects.make(name, None, [name]))
 """
 DECIDE = """
-from sfumato.server.live.worker_tasks import deal
+from sfumato.server.custodian.consent import answer
+from sfumato.server.live.worker_tasks import admit
 from sfumato.server.live.worker_actions import decide_pair
 from sfumato.server.live.worker_actions import show_page
 project, worker = Project.objects.get(), Account.objects.get(name="worker")
-deal(project, worker, [0, 1])
+answer(project.custodian, project.pk, project.proposals.get().pk, accepts=True)
+project.refresh_from_db()
+admit(project, worker, 2)
 show_page(worker, project.pk)
 for dealt, answer in zip(Dealt.objects.order_by("place"), (3, -3)):
     decide_pair(worker, project.pk, dealt.token, answer)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,7 @@ COMMANDS = {
     "account reset NAME": {1},
     "audit": {1},
     "audit verify": {1},
+    "audit rotate": {1},
     "project": {1},
     "project list": {1},
     "review status .": {1},
@@ -118,3 +121,54 @@ def test_every_command_about_a_project(
     assert ANSWERED[3].strip() in " ".join(run("status", "--details").out.split())
     fits(run, "status")
     fits(run, "run")
+
+
+FILES = {"narrow": 1, "usual": 6, "wide": 28, "wider": 60}
+"""Files by their names, with the number of columns beside those about people."""
+
+
+def _table(columns: int, people: int) -> str:
+    """A CSV file of people with two records each, drawn at random."""
+    draw = random.Random(columns)
+    names = [f"c{place:02}" for place in range(columns)]
+    lines = [["first_name", "surname", "birth_date", "sex", *names]]
+    for _ in range(people):
+        born = f"19{draw.randint(30, 99)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}"
+        called = [draw.choice(("Anna", "Maria", "John", "Paul")), draw.choice(("Smith", "Meier"))]
+        about = [*called, born, draw.choice("fm")]
+        lines += [[*about, *(str(draw.randint(0, 9)) for _ in names)] for _ in range(2)]
+    return "\n".join(map(",".join, lines))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_command_about_a_file(
+    name: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it releases or refuses; the schema that is printed is the one with all reasons."""
+    monkeypatch.chdir(tmp_path)
+    file, release = f"{name}.csv", "out/release.csv"
+    Path(file).write_text(_table(FILES[name], 60), encoding="utf-8")
+    Path("other.csv").write_text(_table(FILES[name], 50), encoding="utf-8")
+    Path("bare.csv").write_text(_table(3, 40).partition("\n")[2], encoding="utf-8")
+    Path("out").mkdir()
+    for words in (("profile",), ("schema", "guess"), ("link", "suggest")):
+        assert fits(run, *words, file) in {0, 4}
+        assert fits(run, *words, file, "other.csv") in {0, 1, 4}
+        assert fits(run, *words, "bare.csv") == 1
+        assert fits(run, *words, "none.csv") == 1
+    shown, whole = (run("schema", "guess", file, *more).out for more in ((), ("--details",)))
+    assert tomllib.loads(shown) == tomllib.loads(whole)
+    names = [f"c{place:02}" for place in range(FILES[name])]
+    Path("schema.toml").write_text(
+        'direct_identifiers = ["first_name", "surname"]\n'
+        'quasi_identifiers = {birth_date = "numeric", sex = "categorical"}\n'
+        f"sensitive = {json.dumps(names)}\n",
+        encoding="utf-8",
+    )
+    about = ("--schema", "schema.toml")
+    assert fits(run, "assess", file, *about, "--report", "r.json", "--preset", "arx") == 0
+    asked = ("--pid-k", "3", "--no-cures", "--output", release, "--report", "r.json")
+    assert fits(run, "anonymize", file, *about, *asked) in {0, 2}
+    assert fits(run, "attack", release, "--original", file, *about, "--report", "r.json") in {0, 2}
+    assert fits(run, "anonymize", "bare.csv", *about, *asked) == 1
+    assert fits(run, "attack", "none.csv", *about) == 1

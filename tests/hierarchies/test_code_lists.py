@@ -184,7 +184,7 @@ def test_not_utf8_names_the_line(tmp_path: Path) -> None:
 
 
 def test_no_such_file_and_a_folder(tmp_path: Path) -> None:
-    assert "can be read" in _leaves_refusal(tmp_path / "codes.csv")
+    assert "codes.csv" in _leaves_refusal(tmp_path / "codes.csv")
     (tmp_path / "codes.csv").mkdir()
     assert "can be read" in _leaves_refusal(tmp_path / "codes.csv")
 

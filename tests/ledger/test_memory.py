@@ -97,6 +97,19 @@ def test_another_key_says_something_else_of_everybody() -> None:
         assert not np.isin(each.digests, two.by_name()[each.name].digests).any()
 
 
+def test_a_column_that_reads_the_same_everywhere_is_in_no_sketch() -> None:
+    disclosed = released(people(), FIRST).disclosed
+    blank = pa.array(["*"] * disclosed.table.records)
+    mixed = pa.array(["*", "C1"] * disclosed.table.records).slice(0, disclosed.table.records)
+    for cells, spoken_of, there in (
+        (blank, (), False),
+        (blank, ("code",), True),
+        (mixed, (), True),
+    ):
+        sketch = sketch_of(replace(disclosed, cells={"code": cells}), KEY, spoken_of)
+        assert ("code" in sketch.by_name()) == there
+
+
 def test_a_sketch_is_kept_in_its_parts() -> None:
     sketch = sketch_of(released(people(), FIRST).disclosed, KEY)
     parts = {each.name: each.array for each in sketch.parts()}
@@ -147,16 +160,16 @@ def test_a_person_is_forgotten_and_the_ledger_stays_whole(tmp_path: Path) -> Non
         one = draft(released(data, FIRST), tmp_path, "first", ledger)
         ledger.hand_over(one, "a")
         before = ledger.sketch(ledger.remembered()[0])
-        assert ledger.forget("P00017", note="asked to", by="carol") == (one,)
+        assert ledger.forget(["P00017"], note="asked to", by="carol") == ((one,), 0)
         after = ledger.sketch(ledger.remembered()[0])
         assert len(after) == len(before) - 1
         (gone,) = set(before.persons.tolist()) - set(after.persons.tolist())
-        assert ledger.forget("P00018", note="asked to", by="carol") == (one,)
+        assert ledger.forget(["P00018"], note="asked to", by="carol") == ((one,), 0)
         assert ledger.verify().whole
         for name in ("l.sqlite", "l.sqlite-wal"):
             assert gone not in (tmp_path / "book" / name).read_bytes()
         with pytest.raises(InputError, match="no sketch holds"):
-            ledger.forget("P00017", note="again", by="carol")
+            ledger.forget(["P00017"], note="again", by="carol")
 
 
 def test_arrays_that_are_gone_without_an_entry_are_found(tmp_path: Path) -> None:

@@ -390,7 +390,7 @@ def test_what_was_erased_is_said_where_a_release_is_handed_over(tmp_path: Path) 
         ledger.settle(Terms(tolerable=1, unkept=1, keep="1 day"), note="to see", by="carol")
         for name in ("first", "second"):
             ledger.hand_over(draft(released(small, FIRST), tmp_path, name, ledger), "a")
-        ledger.forget(str(IDS[0]), note="asked for", by="carol")
+        ledger.forget([str(IDS[0])], note="asked for", by="carol")
         found = ledger.hand_over(
             draft(released(of(IDS[200:300]), FIRST), tmp_path, "x", ledger), "a"
         )

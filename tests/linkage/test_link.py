@@ -24,7 +24,7 @@ from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.earlier_linkage import apply_decisions
 from sfumato.linkage.link import changed, link, of_before
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds, WantedRates
-from sfumato.linkage.linkage_result import Links
+from sfumato.linkage.linkage_result import Links, between
 from sfumato.linkage.match_thresholds import MATCH
 from sfumato.linkage.review_pairs import most_doubtful_first
 
@@ -498,7 +498,7 @@ def test_what_the_checks_contradict_is_not_said_beside_them(
     assert "what it expects of precision lies outside" in said
     assert "Expected " not in str(told)
     assert "of them true" not in str(told)
-    assert "By checks         precision 0.00 %" in str(told)
+    assert "By checks         precision 0 %" in str(told)
     assert "Contradicted      the model's precision" in str(told)
     plain = told.to_json()
     assert plain["expected"]["precision"] is None
@@ -509,9 +509,15 @@ def test_what_the_checks_contradict_is_not_said_beside_them(
     assert "Expected precision" not in page
     assert "Expected recall" not in page
     assert "Checked precision" in page
-    assert "They contradict what the model expects of precision" in page
+    assert "They contradict what the model expects (precision" in page
     assert json.loads(twin)["threshold_table"] == []
     expected = links.quality[0].value
     assert 0.9 < expected < 1
     for form in (f"{100 * expected:.2f}", f"{expected:.6f}"):
         assert form not in page + twin + str(told)
+
+
+def test_what_is_expected_is_100_percent_only_where_it_is_all() -> None:
+    nearly = sf.Measure("precision", 0.999_99, low=0.999, high=0.999_996)
+    assert between(nearly) == "99.90 % to 99.9996 %"
+    assert between(sf.Measure("recall", 1.0)) == "100 %"

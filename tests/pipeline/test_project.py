@@ -174,7 +174,7 @@ def test_no_value_stands_in_an_error() -> None:
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="can be read"):
+    with pytest.raises(InputError, match=r"none\.toml"):
         load_project(tmp_path / "none.toml")
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe4'")
     with pytest.raises(InputError, match="UTF-8"):

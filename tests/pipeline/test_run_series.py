@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from itertools import pairwise
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from pipeline.clinics_project import Call, caller
+from pipeline.clinics_project import Call, Result, caller
 
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project_text import load_project, parse_project
@@ -29,10 +30,13 @@ sensitive = ["status"]
 quasi_identifiers = { born = "numeric", sex = "categorical" }
 
 [release]
-series = "snapshot"
-admit_every = 1
 pid_k = 12
 effort = 0
+
+[release.series]
+kind = "snapshot"
+known = "exit"
+admit_every = 1
 
 [limits]
 found = 1
@@ -174,9 +178,68 @@ def test_what_a_later_period_rests_on_stays(call: Call, tmp_path: Path) -> None:
     assert call("run", "--period", "2026-02", "m2.csv").code == 0
     assert call("run", "--period", "2026-01", "--force", "release").code == 1
     whole = project.read_text()
-    project.write_text(whole.replace("pid_k = 12", "pid_k = 11"))
-    assert call("run", "--period", "2026-03", "m3.csv").code == 1
-    assert call("run").code == 1
+    for old, new, name in (
+        ("pid_k = 12", "pid_k = 11", "pid_k"),
+        ("admit_every = 1", "admit_every = 2", "series.admit_every"),
+        ('"exit"', '"entry"', "series.known"),
+        ("\nsensitive = ", "\ninsensitive = ", "schema"),
+    ):
+        project.write_text(whole.replace(old, new))
+        refused = call("run", "--period", "2026-03", "m3.csv")
+        assert refused.code == 1
+        assert name in refused.err
+        assert call("run").code == 1
+    assert not (tmp_path / "output/2026-03").exists()
+
+
+def test_a_month_in_which_a_class_cannot_be_kept_is_refused_as_a_promise_is(
+    call: Call, tmp_path: Path
+) -> None:
+    project = tmp_path / "sfumato.toml"
+    project.write_text(project.read_text().replace("pid_k = 12", "pid_k = 12\nl = 2"))
+    assert call("run", "--period", "2026-01").code == 0
+    pd.read_csv(tmp_path / "m2.csv").assign(status="a").to_csv(tmp_path / "m2.csv", index=False)
+    assert call("run", "--period", "2026-02", "m2.csv").code == 5
+    assert not (tmp_path / "output/2026-02").exists()
+
+
+def test_a_month_goes_out_although_newcomers_wait(call: Call, tmp_path: Path) -> None:
+    project = tmp_path / "sfumato.toml"
+    project.write_text(project.read_text().replace("admit_every = 1", "admit_every = 2"))
+    assert call("run", "--period", "2026-01").code == 0
+    assert call("run", "--period", "2026-02", "m2.csv").code == 0
+    assert call("run", "--period", "2026-03", "m3.csv").code == 0
+    found = json.loads(call("series", "status", "--json").out)
+    assert [each["waiting"] for each in found] == [0, 16, 0]
+    assert [each["people"] for each in found] == [80, 80, 112]
+
+
+def test_by_entry_an_answer_for_the_recipient_covers_what_a_known_exit_finds(
+    call: Call, tmp_path: Path
+) -> None:
+    project = tmp_path / "sfumato.toml"
+    text = project.read_text().replace('"exit"', '"entry"').replace("person = 1", "person = 0.1")
+    project.write_text(text)
+    # All look alike, and all but four, who leave, have another status in each month.
+    for month in (1, 2, 3):
+        data = pd.read_csv(tmp_path / f"m{month}.csv")
+        data.loc[data["id"] > 3, "status"] = "abc"[month - 1]
+        data.assign(born=1950, sex="f").to_csv(tmp_path / f"m{month}.csv", index=False)
+    assert call("run", "--period", "2026-01").code == 0
+    assert call("run", "--period", "2026-02", "m2.csv").code == 2  # and nobody has it
+    rows = json.loads(call("status", "--json").out)["verdict"]["rows"]
+    states = {row["intruder"]: row["state"] for row in rows}
+    assert states["acquaintance"] == "below"
+    assert states["recipient"] == "above"
+    by = ("--by", "me", "--because", "x", "--until", "2099-01-01")
+    # As much as is found now, and a fifth more: it is no answer for another release.
+    assert call("accept", "recipient", *by, "--at-most", "1").code == 1
+    assert call("accept", "recipient", *by).code == 0
+    assert call("run", "--period", "2026-02").code == 0
+    # More have left since.
+    assert call("run", "--period", "2026-03", "m3.csv").code == 2
+    assert call("accept", "recipient", *by).code == 0
+    assert call("run", "--period", "2026-03").code == 0
 
 
 def test_who_withdraws_is_named_in_the_project(call: Call, tmp_path: Path) -> None:
@@ -193,6 +256,65 @@ def test_who_withdraws_is_named_in_the_project(call: Call, tmp_path: Path) -> No
     assert withdrawn[1] >= 12
     first, second = (shown(tmp_path, f"2026-0{month}") for month in (1, 2))
     assert len(first.index.difference(second.index)) == withdrawn[1] - 1
+
+
+def test_who_withdraws_leaves_the_next_period_and_the_files_that_hold_them_are_named(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def withdraw(ids: str, *words: str) -> Result:
+        monkeypatch.setattr("sys.stdin", io.StringIO(ids))
+        return call("series", "withdraw", "--json", *words)
+
+    assert withdraw("50\n").code == 1  # no file was released
+    assert call("run", "--period", "2026-01").code == 0
+    assert call("run", "--period", "2026-02", "m2.csv").code == 0
+    before = (tmp_path / "sfumato.toml").read_text()
+    assert withdraw("").code == withdraw("nobody\n50x\n50\n").code == 1
+    assert withdraw("51\n050\n").code == 1  # somebody else by its letters, who would stay
+    assert (tmp_path / "sfumato.toml").read_text() == before
+    # One of the first file, one of the second file, one that none names.
+    found = json.loads(withdraw("50\n101\nx\n").out)
+    assert (found["period"], found["people"], found["unknown"]) == ("2026-03", 2, 1)
+    held = {each["period"]: (each["people"], each["to"]) for each in found["holding"]}
+    assert held == {"2026-01": (1, ["university"]), "2026-02": (2, ["university"])}
+    for each in found["holding"]:
+        assert len(each["files"]) == 2
+        assert all((tmp_path / name).is_file() for name in each["files"])
+    listed = tmp_path / "withdrawn/2026-03.parquet"
+    assert listed.stat().st_mode & 0o077 == listed.parent.stat().st_mode & 0o077 == 0
+    # What left stays as it is, and is looked at as before.
+    assert json.loads(call("status", "--json").out)["done"]
+    assert call("dossier", "university", "--output", "d.json").code == 0
+    # More may withdraw until the next file is made.
+    (tmp_path / "more.csv").write_text("id\n60\n")
+    assert withdraw("", "--ids", "more.csv").code == 0
+    assert call("run", "--period", "2026-03", "m3.csv").code == 0
+    first, second, third = (shown(tmp_path, f"2026-0{month}") for month in (1, 2, 3))
+    gone = second.index.difference(third.index)
+    # Whole classes are gone: of those who came with them nobody looks like them.
+    left, stays = (
+        second.loc[first.index.intersection(who), ["born", "sex"]].apply(tuple, axis="columns")
+        for who in (gone, third.index)
+    )
+    assert not set(left) & set(stays)
+    assert left.value_counts().min() >= 12
+    rows = json.loads(call("series", "status", "--json").out)
+    assert [each["withdrawn"] for each in rows] == [0, 0, len(gone)]
+    assert [each["people"] for each in rows] == [len(first), len(second), len(third)]
+    assert rows[1]["left"] == 2
+    lines = call("series", "status").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["2026-01", "2026-02", "2026-03"]
+    assert found["beside"] + 2 <= len(gone)
+
+
+def test_a_list_that_the_project_names_is_no_folder_to_add_to(call: Call, tmp_path: Path) -> None:
+    project = tmp_path / "sfumato.toml"
+    assert call("run", "--period", "2026-01").code == 0
+    (tmp_path / "withdrawn.csv").write_text("id\n50\n")
+    text = project.read_text().replace("effort = 0", 'effort = 0\nwithdrawn = "withdrawn.csv"')
+    project.write_text(text)
+    assert call("series", "withdraw", "--ids", "withdrawn.csv").code == 1
+    assert (tmp_path / "withdrawn.csv").read_text() == "id\n50\n"
 
 
 def test_an_attack_looks_for_who_has_left_as_well(call: Call, tmp_path: Path) -> None:
@@ -313,7 +435,11 @@ def test_an_earlier_period_is_answered_for_and_told_of(call: Call, tmp_path: Pat
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('series = "snapshot"\nadmit_every = 1\n', ""),
+        ('[release.series]\nkind = "snapshot"\nknown = "exit"\nadmit_every = 1\n', ""),
+        ('kind = "snapshot"\n', ""),
+        ('known = "exit"\n', ""),  # it is asked
+        ('kind = "snapshot"', 'kind = "snapshot"\nids = "new"'),
+        ("effort = 0", "effort = 0\nadmit_every = 1"),
         ('report = "json"', 'report = "json"\ndatabase = "sqlite:///a.db::t"'),
         (
             '[sources.registry]\nfile = "m1.csv"',

@@ -214,3 +214,27 @@ def test_a_distance_by_order_needs_values_that_have_one():
     schema = sf.Schema(quasi_identifiers={"age": "numeric"}, sensitive=["icd9"])
     with pytest.raises(sf.InputError, match="column 'icd9'"):
         tune(data, schema, {"t_closeness_ordered": 0.3}, trials=2, seed=1)
+
+
+def test_progress_moves_within_a_trial_that_keeps_limits() -> None:
+    """One trial tries a plan for each column that an insider may know."""
+    people = np.repeat(np.arange(60), 2)
+    columns = {f"c{place}": (people * 7 + place * np.arange(120)) % 9 for place in range(5)}
+    table = pa.table({"id": people, "age": 20 + people % 40, **columns})
+    schema = sf.Schema(
+        person="id",
+        quasi_identifiers={"age": "numeric"},
+        sensitive=[*columns],
+        events=dict.fromkeys(columns, "code"),
+    )
+    told = []
+    tune(
+        table,
+        schema,
+        limits="contract",
+        trials=2,
+        seed=1,
+        progress=lambda stage, share: told.append(share) if stage == "tune" else None,
+    )
+    assert told == sorted(told)
+    assert any(0 < share < 0.5 for share in told)

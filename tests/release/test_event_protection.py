@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -373,3 +374,13 @@ def test_who_has_no_event_counts_in_the_mean() -> None:
     found = {each.m: each.found.value for each in release.risk.known_events.risks}
     assert found[1] <= 0.2
     assert release.risk.classes == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "levels", "ways"), [(1, 16, 16), (1, 17, 2), (4, 3, 16), (5, 2, 2), (64, 8, 2)]
+)
+def test_the_ways_to_write_an_event_of_many_columns_are_their_ends(columns, levels, ways):
+    column = SimpleNamespace(losses=np.linspace(0, 1, levels))
+    rungs = searched._rungs([column] * columns)
+    assert len(rungs) == ways
+    assert (rungs[0].loss, rungs[-1].loss) == (0, 1)

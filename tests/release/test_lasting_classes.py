@@ -19,6 +19,8 @@ from sfumato.ledger.composition import together
 from sfumato.release.lasting_classes import SERIES_FILE, LastingClasses
 from sfumato.release.release_manifest import load_manifest
 from sfumato.release.series_files import following
+from sfumato.risk.intruders import Findings
+from sfumato.risk.verdict import State, judged_again
 from sfumato.schema import Kind
 
 K, FILES = 4, 5
@@ -99,6 +101,94 @@ def test_who_joins_all_files_finds_nobody_among_fewer_than_promised(values: str)
     assert len(shown[0]) == len(shown[1]) < len(shown[2]) == len(shown[3]) < len(shown[4])
 
 
+def test_newcomers_in_smaller_classes_leave_those_of_the_first_file_as_they_were(
+    tmp_path: Path,
+) -> None:
+    files = registry(13, people=200)
+    first = sf.anonymize(
+        files[0], SCHEMA, sf.PidKAnonymity(8), series="snapshot", newcomers_k=3, effort=0
+    )
+    made = [first]
+    for each in files[1:]:
+        made.append(sf.anonymize(each, SCHEMA, continues=made[-1]))
+    shown = [cells_by_pseudonym(each) for each in made]
+    came = {name: number for number in reversed(range(FILES)) for name in shown[number]}
+    for each, release in zip(shown, made, strict=True):
+        sizes = Counter((cells, came[name]) for name, cells in each.items())
+        of_first = [size for (_, file), size in sizes.items() if file == 0]
+        later = [size for (_, file), size in sizes.items() if file]
+        assert min(of_first) >= 8
+        assert min(later, default=3) >= 3
+        assert release.verdict.found.fewest == min(sizes.values())
+        # What a file promises is what all of its classes keep.
+        (promised,) = release.manifest.constraints
+        assert promised.k == (8 if release is first else 3)
+    assert min(later) < 8
+    assert not any(release.manifest.series.get("waiting") for release in made[2::2])
+    # What was promised after the first file is sealed, too.
+    made[1].write(tmp_path / "out.csv")
+    again = sf.anonymize(files[2], SCHEMA, continues=tmp_path / "release.toml")
+    assert cells_by_pseudonym(again) == shown[2]
+    manifest = tmp_path / "release.toml"
+    manifest.write_text(manifest.read_text().replace("k = 3", "k = 2"))
+    with pytest.raises(InputError):
+        sf.anonymize(files[2], SCHEMA, continues=manifest)
+
+
+def test_who_knows_that_people_left_finds_no_more_where_their_classes_retire() -> None:
+    files = registry(14, people=240)
+    made = released(files, leavers="retire")
+    kept = released(files)
+    shown = [cells_by_pseudonym(each) for each in made]
+    for number, release in enumerate(made[1:], 1):
+        assert release.lasting is not None
+        present = set(files[number]["id"])
+        # By id: of every class that was shown, all are there, or none is from now on.
+        before = made[number - 1].lasting.class_of
+        with_who_left = {before[name] for name in before.keys() - present}
+        out = {name for name, own in before.items() if own in with_who_left}
+        assert out
+        assert release.manifest.series["withdrawn"] == len(out - present) + len(out & present)
+        assert release.lasting.class_of.keys() <= present
+        assert not any(out & set(each.lasting.class_of) for each in made[number:])
+        assert "left" not in release.manifest.series or not release.manifest.series["left"]
+        sizes = Counter(release.lasting.class_of.values())
+        assert min(sizes.values()) >= K
+        rows = release.verdict
+        stranger, acquaintance = (
+            rows.row(name).findings.found.value for name in ("stranger", "acquaintance")
+        )
+        assert acquaintance == pytest.approx(stranger)
+    assert len(shown[-1]) < len(cells_by_pseudonym(kept[-1]))
+    found = kept[-1].verdict.row("acquaintance").findings.found.value
+    assert found > made[-1].verdict.row("acquaintance").findings.found.value
+
+
+def test_classes_retire_in_a_series_alone_and_not_where_ids_are_other_ones() -> None:
+    first, second = registry(1, people=60, files=2)
+    with pytest.raises(InputError):
+        sf.anonymize(first, SCHEMA, sf.PidKAnonymity(K), leavers="retire")
+    made = sf.anonymize(
+        first, SCHEMA, sf.PidKAnonymity(K), series="snapshot", leavers="retire", effort=0
+    )
+    with pytest.raises(InputError):
+        sf.anonymize(second.assign(id=second["id"] + "x"), SCHEMA, continues=made)
+
+
+def test_what_is_asked_of_newcomers_and_changes_nothing_is_refused() -> None:
+    data = registry(1, people=60, files=1)[0]
+    for asked in (
+        {"newcomers_k": 4, "series": "snapshot"},
+        {"newcomers_k": 5, "series": "snapshot"},
+        {"newcomers_k": 1, "series": "snapshot"},  # a class of one promises nothing
+        {"newcomers_k": 2},
+        {"admit_every": 3},
+        {"known_months": "entry"},
+    ):
+        with pytest.raises(InputError):
+            sf.anonymize(data, SCHEMA, sf.PidKAnonymity(4), effort=0, **asked)
+
+
 def test_cells_hold_what_is_so_and_the_manifest_counts_what_has_changed() -> None:
     files = registry(11)
     made = released(files)
@@ -174,6 +264,35 @@ def test_who_knows_two_files_or_who_left_is_in_the_verdict() -> None:
     assert acquaintance.person.value == pytest.approx(max(chances))
     assert last.verdict.row("recipient").findings is None
     assert not last.verdict.ready
+
+
+def test_by_entry_alone_the_recipient_has_what_a_known_exit_finds() -> None:
+    files = registry(5, people=160, files=3)
+    by_exit, by_entry = (
+        released(files, known_months=known, seed=1)[-1].verdict for known in ("exit", "entry")
+    )
+    stranger, acquaintance, recipient = (
+        by_entry.row(name) for name in ("stranger", "acquaintance", "recipient")
+    )
+    assert recipient.findings == by_exit.row("acquaintance").findings
+    assert recipient.findings.found.value > stranger.findings.found.value
+    assert acquaintance.findings.found == stranger.findings.found
+    assert recipient.state is State.ABOVE
+    assert by_entry.exit_code == 2
+    # Neither who answers for numbers nor who answers for a blank answers for the other.
+    until = date(2099, 12, 31)
+    for share in (0.0, 1.0):
+        most = dict.fromkeys(("found", "person", "learned"), share)
+        answer = sf.Acceptance("recipient", "A. Name", "of a test", until, most)
+        again = judged_again(by_entry.to_json(), by_entry.limits, [answer], recipient="no ledger")
+        assert again.row("recipient").state is State.ABOVE
+    measured = judged_again(by_entry.to_json(), by_entry.limits, [answer], Findings.among(0.01, 99))
+    assert measured.row("recipient").state is State.ACCEPTED
+    assert measured.row("recipient").findings.found == recipient.findings.found
+    # Below the limit it is as if no ledger had looked: all files together are not measured.
+    below = sf.Limits(found=1, person=1, learned=1)
+    wide = judged_again(by_entry.to_json(), below, recipient="no ledger")
+    assert wide.row("recipient").state is State.NOT_MEASURED
 
 
 def ids_of_rows(release: sf.Release, files: list[pd.DataFrame]) -> dict[str, str]:
@@ -470,6 +589,25 @@ def test_a_name_that_no_file_has_withdraws_nobody() -> None:
             )
 
 
+@pytest.mark.parametrize("other", ["7", "p07", "P007", " p007", "p007.0", "\ufeffp007"])
+def test_an_id_that_is_written_otherwise_is_refused_where_its_person_would_stay(
+    other: str,
+) -> None:
+    own = other if other == "7" else "p007"
+    first = registry(6, people=80, files=1)[0]
+    first["id"] = [f"{each:03}" if own == "7" else f"p{each:03}" for each in range(len(first))]
+    made = sf.anonymize(first, SCHEMA, sf.PidKAnonymity(K), series="snapshot", effort=0)
+    there = first["id"].tolist()
+    for named, is_taken in (([*there[:3], "q"], True), ([*there[:3], other], other == "p07")):
+        withdrawn = pd.DataFrame({"id": named})
+        if is_taken:
+            after = sf.anonymize(first[1:], SCHEMA, continues=made, withdrawn=withdrawn)
+            assert not set(there[:3]) & after.lasting.class_of.keys()
+            continue
+        with pytest.raises(InputError):
+            sf.anonymize(first[1:], SCHEMA, continues=made, withdrawn=withdrawn)
+
+
 @pytest.mark.parametrize(
     ("period", "after"),
     [
@@ -532,11 +670,14 @@ def test_who_waited_and_withdrew_is_in_no_later_file() -> None:
     assert new["id"].iloc[0] not in after.lasting.class_of
 
 
-def test_a_ledger_hands_every_file_over_for_which_people_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("known", "row"), [("exit", "acquaintance"), ("entry", "recipient")])
+def test_a_ledger_hands_every_file_over_for_which_people_answer(
+    known: str, row: str, tmp_path: Path
+) -> None:
     until = date(2099, 12, 31)
     most = {"found": 1.0, "person": 1.0, "learned": 1.0}
     accepted = [
-        sf.Acceptance("acquaintance", "A. Name", "who left is not known", until, most),
+        sf.Acceptance(row, "A. Name", "who left is not known", until, most),
         sf.Acceptance("insider", "A. Name", "of a test", until, most, column="status"),
     ]
     files = registry(4, people=200, files=4)
@@ -544,11 +685,17 @@ def test_a_ledger_hands_every_file_over_for_which_people_answer(tmp_path: Path) 
         made = None
         for number, each in enumerate(files):
             promise = [sf.PidKAnonymity(12)] if made is None else []
-            options = {"series": "snapshot", "effort": 0} if made is None else {"continues": made}
+            options = {"continues": made}
+            if made is None:
+                options = {"series": "snapshot", "effort": 0, "known_months": known}
             (tmp_path / str(number)).mkdir()
             made = sf.anonymize(each, SCHEMA, *promise, **options).judged("contract", accepted)
             made = made.write(tmp_path / str(number) / "out.csv", memory=ledger)
-            found = ledger.hand_over(ledger.remembered()[-1].number, "a university")
+            draft = ledger.remembered()[-1].number
+            if number == len(files) - 1:
+                with pytest.raises(ConstraintsNotMetError):
+                    ledger.hand_over(draft, "a university", accepted=accepted[1:])
+            found = ledger.hand_over(draft, "a university", accepted=accepted)
             assert min(one.fewest for one in found.all.values()) >= 12
             assert found.most <= 1 / 12
 
@@ -601,8 +748,50 @@ def test_the_figures_of_the_page_on_series(tmp_path: Path) -> None:
     assert found.most == pytest.approx(0.076, abs=0.002)
     waiting = [each.manifest.series.get("waiting", 0) for each in made]
     assert [each > 0 for each in waiting] == [number % 2 == 1 for number in range(12)]
+    assert made[-1].verdict.row("acquaintance").findings.found.value == pytest.approx(
+        0.134, abs=0.002
+    )
     # Of the last file in which nobody waits.
     assert made[10].utility.ncp / made[0].utility.ncp == pytest.approx(1.8, abs=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("k", "newcomers_k", "shown", "lost"), [(15, 12, 0.065, 1.65), (17, 5, 0.086, 1.15)]
+)
+def test_the_figures_of_smaller_classes_of_newcomers(
+    k: int, newcomers_k: int, shown: float, lost: float
+) -> None:
+    made: list[sf.Release] = []
+    opened_with = {"series": "snapshot", "newcomers_k": newcomers_k}
+    for each in status_registry(1, 5_000, 11):
+        promise = [] if made else [sf.PidKAnonymity(k)]
+        options = {"continues": made[-1]} if made else opened_with
+        made.append(sf.anonymize(each, REGISTRY, *promise, **options))
+    came: dict[str, int] = {}
+    for number, release in enumerate(made):
+        came = dict.fromkeys(release.table.column("id").to_pylist(), number) | came
+    columns = ["id", "born", "sex", "zip"]
+    rows = zip(*(made[-1].table.column(name).to_pylist() for name in columns), strict=True)
+    alike = Counter((came[name], *cells) for name, *cells in rows)
+    found = len(alike) / sum(alike.values())
+    assert min(alike.values()) == newcomers_k
+    assert [each.manifest.series["waiting"] > 0 for each in made[1:]] == [True, False] * 5
+    assert found == pytest.approx(shown, abs=0.002)
+    assert made[-1].verdict.row("stranger").findings.found.value == pytest.approx(found)
+    assert made[-1].utility.ncp / made[0].utility.ncp == pytest.approx(lost, abs=0.05)
+
+
+@pytest.mark.slow
+def test_the_figures_of_classes_that_retire() -> None:
+    files = status_registry(1, 5_000, 12)
+    made = sf.anonymize(
+        files[0], REGISTRY, sf.PidKAnonymity(12), series="snapshot", leavers="retire"
+    )
+    for each in files[1:]:
+        made = sf.anonymize(each, REGISTRY, continues=made)
+    assert made.verdict.row("acquaintance").findings.found.value == pytest.approx(0.078, abs=0.002)
+    assert made.risk.persons / len(files[-1]) == pytest.approx(1 / 3, abs=0.03)
 
 
 @pytest.mark.slow

@@ -23,6 +23,30 @@ def made(files: list[Any], k: int, every: int) -> list[sf.Release]:
     return releases
 
 
+def test_what_classes_cost_that_retire_is_in_the_plan() -> None:
+    files = registry(23, people=160, files=3)
+    keep, retire = (
+        plan_series(files, SCHEMA, [sf.PidKAnonymity(6)], [], [1], leavers=leavers, effort=0)[0]
+        for leavers in ("keep", "retire")
+    )
+    assert keep.shown == 1
+    assert retire.shown < 0.9
+    assert retire.found["acquaintance"] < keep.found["acquaintance"]
+
+
+def test_fewer_people_in_classes_of_newcomers_are_tried_beside_as_many() -> None:
+    files = registry(22, people=160, files=4)
+    promises = [sf.PidKAnonymity(8)]
+    found = plan_series(files, SCHEMA, promises, [], [1], [3, 8, 9], seed=3, effort=0)
+    by_setting = {each.newcomers_k: each for each in found}
+    assert by_setting.keys() == {None, 3}  # as many, or more, are no other setting
+    assert by_setting[3].fewest is not None
+    assert 3 <= by_setting[3].fewest < 8 <= (by_setting[None].fewest or 0)
+    assert by_setting[3].found["stranger"] > by_setting[None].found["stranger"]
+    assert by_setting[3].lost[0] == by_setting[None].lost[0]
+    assert by_setting[3].lost[1] < by_setting[None].lost[1]
+
+
 def test_the_plan_counts_what_a_reader_of_the_releases_counts() -> None:
     files = registry(21, people=100, files=4)
     found = plan_series(
@@ -39,6 +63,9 @@ def test_the_plan_counts_what_a_reader_of_the_releases_counts() -> None:
         assert each.found["acquaintance"] >= each.found["stranger"]
         assert each.fewest == min(min(size.values()) for size in sizes) >= k
         assert (each.soon == 1) == (every == 1)
+        there = set(files[-1]["id"])
+        last = made(files, k, every)[-1].lasting.class_of.keys()
+        assert each.shown == pytest.approx(len(there & last) / len(there))
         assert (each.files, each.refused) == (4, ())
         assert each.lost[1] > 0
     assert by_setting[4, 3].soon is not None

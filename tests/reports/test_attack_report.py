@@ -18,6 +18,7 @@ from sfumato.examples import generate_clinics
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.attacks import exact_matching
+from sfumato.release.cures import detail_lost
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.reports.adversaries import ATTACK_TITLES, attack_title
 from sfumato.reports.attack_report import (
@@ -27,7 +28,7 @@ from sfumato.reports.attack_report import (
     predicted_figure,
     success_figure,
 )
-from sfumato.reports.attack_tables import plain_outcome
+from sfumato.reports.attack_tables import attack_lines, plain_outcome
 from sfumato.reports.report_files import report, report_json
 
 DAY = date(2026, 3, 2)
@@ -61,6 +62,30 @@ def test_no_two_numbers_of_a_measure_differ(attacked: Attack) -> None:
         assert len({*values}) == 1, name
 
 
+def test_at_most_below_what_was_predicted_is_explained(attacked: Attack) -> None:
+    outcome = next(each for each in attacked.outcomes if each.attempts and each.predicted)
+    assert outcome.predicted is not None
+    value = outcome.predicted.value
+
+    def notes(allowed: float) -> int:
+        lines, _ = attack_lines([plain_outcome(replace(outcome, allowed=allowed))])
+        return len(lines[0]["notes"])
+
+    assert notes(value / 2) == notes(value) + 1
+
+
+def test_what_no_row_shows_is_marked(attacked: Attack) -> None:
+    """An attack on people that the verdict measures in no row, and none of those that it does."""
+    assert not [each for each in attacked.evidence if each.unshown]
+    one = next(each for each in attacked.evidence if each.number == "found")
+    assert replace(one, measured=None).unshown
+    assert not replace(one, measured=None, number="learned").unshown
+    outcome = attacked.outcomes[0]
+    (plain,), _ = attack_lines([plain_outcome(outcome)])
+    (marked,), _ = attack_lines([plain_outcome(outcome, unshown=True)])
+    assert len(marked["notes"]) == len(plain["notes"]) + 1
+
+
 def test_the_verdict_stands_first_and_every_number_follows(attacked: Attack) -> None:
     page = draw_attack(attacked, "Visits", DAY)
     assert page.index(attacked.sentence) < page.index("<main>")
@@ -87,7 +112,6 @@ def test_the_page_begins_with_the_worst(attacked: Attack) -> None:
     heading = page.partition('<h2 id="verdict">')[2].partition("</h2>")[0]
     assert most in heading
     tried = sum(each.attempts > 0 for each in attacked.outcomes)
-    assert f"{tried} attacks" in heading
     assert f"{tried} attacks" in re.search(r"<caption>Right guesses.*?</caption>", page)[0]
     heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page.partition('class="attacks')[2])
     assert heads[:2] == ["Attack", "Share right"]
@@ -105,6 +129,29 @@ def test_the_page_begins_with_the_worst(attacked: Attack) -> None:
     *_, picture = _figures(more, [plain_outcome(each) for each in more.outcomes])
     assert "the worst 3 of 4" in picture.title
     assert [f"c{place}" in picture.svg for place in range(4)] == [False, True, True, True]
+
+
+def test_the_promises_and_the_detail_lost_of_the_release_stand_beside(
+    attacked: Attack, release: Release
+) -> None:
+    """What a file without its release says of neither."""
+    page = draw_attack(attacked, "Visits", DAY)
+    claims = attacked.claims
+    assert len(claims.promises) == len(release.constraints) > 0
+    assert claims.detail_lost == detail_lost(release)
+    for told in (*claims.promises, percent(claims.detail_lost)):
+        assert told in page
+    assert set(claims.promises) <= set(attacked.to_json()["claims"]["promises"])
+    bare = attack(
+        release.table,
+        schema=release.schema,
+        original=release.original,
+        truth=release.source_rows,
+        seed=1,
+        attacks=["row_order"],
+    )
+    assert (bare.claims.promises, bare.claims.detail_lost) == ((), None)
+    assert percent(detail_lost(release)) not in draw_attack(bare, "Visits", DAY)
 
 
 def test_a_broken_prediction_is_said_in_red(caught: Attack) -> None:

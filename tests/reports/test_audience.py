@@ -70,7 +70,7 @@ def test_inside_everything_is_told() -> None:
 def test_an_estimate_outside_has_no_reason_and_no_small_end() -> None:
     shown = OUTSIDE.count({"value": 30.2, "low": 3.0, "high": 99.0, "estimator": "e", "why": "w"})
     assert shown == {"value": 30, "low": {"fewer_than": 10}, "high": 99, "estimator": "e"}
-    assert printed(shown, COUNT) == "30 (e)"
+    assert printed(shown, COUNT) == "30 (estimate)"
 
 
 def test_words() -> None:

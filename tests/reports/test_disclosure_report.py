@@ -30,8 +30,9 @@ def disclosure(title: str = "Two clinics") -> Disclosure:
         settings=(("k", "5, refused below"),), k=5, people=(WORKER, MANAGER), combined=0.3,
         project_budget=0.4, opened=(Opened("surname", "variable-length string", 32, 4, 7, 9),),
         agreement=(Agreement("All workers", 11, ACCURACY, None),), conflicts=2, resolved=1,
-        answers={"Same, high confidence": 17}, grants=(("2026-04-02", "k from 9 to 5"),),
-        audit="12:ab", figures=(answers_figure({"Same, high confidence": 17}),),
+        changed=8_765, answers={"Same, high confidence": 17},
+        grants=(("2026-04-02", "k from 9 to 5"),), audit="12:ab",
+        figures=(answers_figure({"Same, high confidence": 17}),),
     )  # fmt: skip
 
 
@@ -39,6 +40,7 @@ def test_every_number_stands_on_the_page() -> None:
     page = draw_disclosure(disclosure())
     for text in ("0.12346", "0.20000", "25", "no limit", "0.75 (0.50 to 0.90)", "k from 9 to 5"):
         assert text in page
+    assert "8,765" in page
     assert "3 × the worker&#39;s budget does not hold it" in page
     assert "In 2 openings a row was left with fewer than 5 records" in page
     assert "Two clinics" in page

@@ -298,7 +298,7 @@ def test_each_number_is_counted_over_its_own_unit(release: Release, tmp_path: Pa
     assert told["Classes with one person"] == over["classes"]
     alone = "People who are alone in their class with their number of records"
     assert told[alone] == over["people"]
-    assert told["Records whose risk is above 20 %"] == over["records"]
+    assert told["Records with a risk above 20 %"] == over["records"]
     assert sum(each.endswith(")") for each in risk) == len(risk) - 1  # none of a population
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sfumato.core import number_text
 from sfumato.core.measure import Measure, Position
+from sfumato.core.phrases import listed
 from sfumato.reports import printed_numbers
 
 SPACE = number_text.NARROW
@@ -47,6 +48,13 @@ def test_a_value_beside_its_threshold_can_be_told_from_it(
     assert (shown == same) == (abs(value - threshold) < 1e-9)
 
 
+def test_no_estimator_is_named_without_its_interval():
+    told = {"value": 0.03, "low": {"at_most": 0.02}, "high": {"about": 0.05}, "estimator": "way"}
+    shown = printed_numbers.printed(0.03, "share")
+    assert printed_numbers.printed(told, "share") == f"{shown} (estimate)"
+    assert "way" in printed_numbers.printed(told | {"low": 0.02, "high": 0.05}, "share")
+
+
 def test_counts_have_separators() -> None:
     assert number_text.count(1234567) == "1,234,567"
     assert number_text.count(1.7) == "1.7"
@@ -66,5 +74,5 @@ def test_estimates_show_their_interval_and_estimator() -> None:
 def test_places_and_lists_are_words() -> None:
     assert printed_numbers.position(Position(1234, 5)) == "class 5, row 1,234"
     assert printed_numbers.position(None) == ""
-    assert printed_numbers.listed(("a", "b", "c")) == "a, b and c"
-    assert printed_numbers.listed(("a",)) == "a"
+    assert listed(("a", "b", "c")) == "a, b and c"
+    assert listed(("a",)) == "a"

@@ -24,6 +24,7 @@ from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
 from sfumato.reports import printed_numbers
 from sfumato.reports.release_report import draw_release
+from sfumato.reports.release_summary import release_summary
 from sfumato.risk.disclosure_risk import Risk
 
 HEADING = ("Visits of two clinics", date(2026, 3, 2))
@@ -87,6 +88,17 @@ def test_a_page_that_is_judged_elsewhere_says_where(release: Release) -> None:
     headline = unescape(page.partition('<h2 id="verdict">')[2].partition("</h2>")[0])
     share = share_text(worst.findings.found.value, release.verdict.limits.found)
     assert 0 < headline.index(share) < headline.index("the project's report")
+
+
+def test_a_page_says_what_it_does_not_measure(release: Release) -> None:
+    """Attacks, and the population where nothing is known of it; in a project others say it."""
+
+    def said(each: Release) -> str:
+        return " ".join(release_summary(each, ()).sentences)
+
+    assert "sfumato attack" in said(release)
+    assert "population" in said(release)
+    assert "sfumato attack" not in said(replace(release, judged_in="report.html"))
 
 
 def test_no_two_numbers_of_a_measure_differ(page: str, assessment_page: str) -> None:
@@ -292,7 +304,7 @@ def test_a_constraint_of_somebody_else_is_reported(release: Release) -> None:
             return {"k": 2}
 
     source = draw_release(replace(release, constraints=(Own(),)), *HEADING)
-    assert "1 of 1 promises are kept." in Page(source).text
+    assert "1 of 1 promise is kept." in Page(source).text
     assert "<code>own</code>" in source
 
 

@@ -17,7 +17,7 @@ from sfumato.risk.class_measures import SHARE_BINS, share_counts
 @given(st.dictionaries(st.integers(1, 60), st.integers(1, 7), min_size=1, max_size=6))
 def test_median_and_most_are_those_of_the_persons(persons: dict[int, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.reports.risk_plots.picture", lambda *_: "")
+        patch.setattr("sfumato.reports.pictures.picture", lambda *_: "")
         shown = records_per_person(persons)
     each = np.repeat(list(persons), list(persons.values()))
     median, most = count(float(np.median(each))), count(each.max())

@@ -138,6 +138,13 @@ def test_thresholds_that_were_asked_are_on_the_page_and_in_the_verdict(estimated
     assert "cms (pid_k)" in text
 
 
+def test_a_limit_alone_is_one_limit(estimated):
+    preset = sf.Preset("alone", (sf.Threshold("pid_k", 1),), source="ours")
+    text = text_of(draw_release(sf.hold(estimated, preset), *HEADING))
+    assert "1 of 1 limit that" in text
+    assert "1 of 1 limits" not in text
+
+
 def test_an_interval_that_reaches_beyond_is_said(estimated):
     marketer = estimated.population.marketer
     limit = (marketer.value + marketer.high) / 2
@@ -146,7 +153,7 @@ def test_an_interval_that_reaches_beyond_is_said(estimated):
     text = text_of(draw_release(risk, *HEADING))
     assert "not over the whole interval" in text
     assert "kept, but broken by the end of the interval: between (marketer)" in text
-    assert "are kept; estimated, not promised: between (marketer)" in text
+    assert "; estimated, not promised: between (marketer)" in text
     assert report_json(risk)["thresholds"][0]["promised"] is False
 
 

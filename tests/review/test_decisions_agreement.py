@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 
 from sfumato.core.errors import InputError
 from sfumato.review.review_decisions import (
@@ -18,6 +19,7 @@ from sfumato.review.review_decisions import (
     Decisions,
     History,
     accuracy,
+    drifts,
     find_conflicts,
     gold_needed,
 )
@@ -209,3 +211,37 @@ def test_accuracy_with_wilsons_interval() -> None:
     assert ann.by_confidence[Confidence.MEDIUM] is None
     assert found["bob"].answered == 0
     assert found["bob"].share is None
+
+
+@pytest.mark.parametrize("wrong", range(21))
+@pytest.mark.parametrize("earlier", [0, 1, 3])
+def test_an_alarm_is_fishers_exact_test(wrong: int, earlier: int) -> None:
+    before = [True] * earlier + [False] * (20 - earlier)
+    recent = [False] * (20 - wrong) + [True] * wrong
+    counts = [[wrong, 20 - wrong], [earlier, 20 - earlier]]
+    chance = fisher_exact(counts, alternative="greater").pvalue
+    for place in (1, 3):
+        level = 0.025 / (place * (place + 1))
+        assert drifts(before + recent, place) == (40 if chance <= level else None)
+
+
+def test_six_wrong_after_none_raise_an_alarm_for_the_first_reader() -> None:
+    answers = [False] * 34 + [True] * 6  # C(20, 6) / C(40, 6) = .0101, and .0236 of five
+    assert drifts(answers, 1) == 40
+    assert drifts(answers, 2) is None
+    assert drifts(answers[:-1], 1) is None
+    assert drifts([False, *answers[:-1]], 1) is None
+    assert drifts([True] * 20 + answers[:20], 1) is None  # better than before
+
+
+def test_readers_who_stay_as_they_are_seldom_raise_an_alarm_and_tired_ones_do() -> None:
+    rng, projects, readers = np.random.default_rng(7), 200, 100
+    false = found = 0
+    for _ in range(projects):
+        # They come one after the other. Errors in half come nearest to the test's levels.
+        wrong = rng.random((readers, 120)) < 0.5
+        false += any(drifts(each.tolist(), n) is not None for n, each in enumerate(wrong, 1))
+        tired = rng.random(80) < np.where(np.arange(80) < 40, 0.05, 0.5)
+        found += drifts(tired.tolist(), 1) is not None
+    assert false <= 0.05 * projects
+    assert found >= 0.8 * projects

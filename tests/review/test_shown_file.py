@@ -158,7 +158,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no journal"):
         _shown(folder)
     (tmp_path / "second").mkdir()
-    with pytest.raises(InputError, match="have not been seen"):
+    with pytest.raises(InputError, match="were not seen"):
         _shown(_folder(tmp_path / "second", Settings(budget=None), {"w": []}))
     with pytest.raises(InputError, match="Parquet"):
         write_shown((), tmp_path / "shown.csv")

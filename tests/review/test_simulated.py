@@ -54,6 +54,15 @@ def test_the_budget_holds_for_it_too() -> None:
     assert points[0].accuracy is None
 
 
+@pytest.mark.parametrize("budget", [0.3, 0.4])
+def test_where_not_all_may_be_shown_as_much_is_shown_as_may_be(budget: float) -> None:
+    """One pair would be opened whole for more than is left: its cells are opened one by one."""
+    careful, full = trade_off(example(budget=budget).review(), [0], evidence(2), None, (1.0,))
+    assert 0 < full.characters < 1
+    assert careful.characters <= full.characters
+    assert full.kapr <= budget
+
+
 def test_it_is_told_nothing_but_renderings() -> None:
     """The records behind the rows are other ones that look alike: the same answers."""
     case = example()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from few_cases import examples
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from review.kapr_oracle import Case, cases, table_2
 
 from sfumato.review import review_forecast as module
-from sfumato.review.review_forecast import Outlook, outlook
+from sfumato.review.review_forecast import Outlook, expected_units, outlook
 from sfumato.review.review_settings import Floor, Mode, Policy
 from sfumato.review.worker_state import Opening, Reason, Refusal, WorkerState
 
@@ -118,3 +121,49 @@ def test_what_is_open_at_first_needs_no_opening() -> None:
     found = outlook_of(table_2(start=Mode.FULL))
     assert (found.cells, found.opened) == (0, 0)
     assert found.workable == found.shown == 6
+
+
+def opened_by(case: Case, pair: int, chance: dict[tuple[int, Mode], float], curious: float) -> int:
+    """What a reader is charged who opens all cells that at least such a share of them open."""
+    reader = WorkerState(case.review().with_budgets(None, None), [pair])
+    if isinstance(reader.show(pair), Refusal):
+        return 0
+    for place, mode in sorted(chance, key=lambda cell: -chance[cell]):
+        if chance[place, mode] >= curious:
+            reader.open(pair, Opening((place,), mode))
+    return reader.units
+
+
+@few
+@given(cases(), st.randoms(use_true_random=False))
+def test_a_pair_costs_what_readers_who_open_as_much_as_others_pay(case: Case, random: Any) -> None:
+    review = case.review()
+    readings = [
+        (pair, tuple(random.choice([Mode.MASKED, *each]) for each in review.facts(pair).offered))
+        for pair in (random.randrange(review.pairs) for _ in range(7))
+    ]
+    found = expected_units(review, range(review.pairs), readings)
+    for pair in range(review.pairs):
+        facts, chance = review.facts(pair), {}
+        for place, modes in enumerate(facts.offered):
+            alike = [
+                own[place]
+                for other, own in readings
+                if review.facts(other).comparisons[place].status is facts.comparisons[place].status
+            ]
+            for mode in modes:
+                chance[place, mode] = (sum(each >= mode for each in alike) + 1) / (len(alike) + 1)
+        ends = [0.0, *sorted(set(chance.values())), 1.0]
+        mean = sum(
+            (high - low) * opened_by(case, pair, chance, high) for low, high in pairwise(ends)
+        )
+        assert found[pair] == pytest.approx(mean)
+
+
+def test_what_nobody_opens_makes_a_pair_cheap() -> None:
+    review = table_2(start=Mode.MASKED, budget=None, project_budget=None).review()
+    everything = expected_units(review, range(review.pairs), ())
+    seldom = expected_units(review, range(review.pairs), [(0, (Mode.MASKED,) * 3)] * 9)
+    often = expected_units(review, range(review.pairs), [(0, (Mode.FULL,) * 3)] * 9)
+    assert seldom[0] == pytest.approx(everything[0] / 10)
+    assert often.tolist() == everything.tolist()

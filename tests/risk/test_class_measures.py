@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.risk.class_measures import SHARE_BINS, gidr, gsar
+from sfumato.risk.class_measures import SHARE_BINS, gidr, gsar, share_counts
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 9), st.sampled_from(["a", "b", None])),
@@ -44,3 +45,9 @@ def test_counts_are_those_of_the_classes(measure, rows):
         assert bins[-1] == sum(share > 0.95 + 1e-9 for share in shares.tolist())
         assert bins[0] == sum(share <= 0.05 + 1e-9 for share in shares.tolist())
     assert shape.balance == risk.g_balance_counts
+
+
+def test_twenty_bins_and_what_is_hardly_above_an_edge() -> None:
+    """An edge is reached by rounding, 1e-9 of a bin above it at most."""
+    counts = share_counts(np.array([0.0, 0.05, 0.05 + 4e-11, 0.05 + 6e-11, 1.0]))
+    assert counts.tolist() == [3, 1, *[0] * 17, 1]

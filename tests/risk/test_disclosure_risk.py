@@ -13,7 +13,9 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.risk.assessment import measure_classes
 from sfumato.risk.class_measures import g_balance, recursive_c
+from sfumato.risk.disclosure_risk import most_told
 from sfumato.risk.measure_table import number, share
+from sfumato.table.table import ColumnFigures
 
 CONTRACT = ["records", "persons", "classes", "k", "pid_k", "g_balance", "max_gidr", "avg_gidr"]
 CONTRACT += ["prosecutor", "journalist", "marketer", "sample_uniques"]
@@ -80,7 +82,7 @@ def test_text_shows_every_measure(measure):
     text = str(risk)
     for name in (*CONTRACT, "h_affiliation [illness]", "l_entropy [illness]"):
         assert any(line.strip().startswith(f"{name} ") for line in text.splitlines()), name
-    assert "66.7 %" in text
+    assert "67 %" in text
     assert "(class 1, row 2)" in text
     assert repr(risk).startswith("Risk(A stranger finds ")
     assert " records=7, persons=5, classes=2, k=3, pid_k=2, g_balance=0.4" in repr(risk)
@@ -183,8 +185,14 @@ def test_l_entropy_is_a_whole_number_where_only_rounding_keeps_it_from_one(measu
 
 
 @pytest.mark.parametrize(
-    ("value", "printed"), [(0, "0.0 %"), (1, "100.0 %"), (0.1045, "10.4 %"), (0.00012, "0.012 %")]
+    ("value", "printed"), [(0, "0 %"), (1, "100 %"), (0.1045, "10 %"), (0.00012, "0.012 %")]
 )
 def test_shares_are_printed_in_percent(value, printed):
     assert share(Measure("marketer", value)) == printed
     assert number(Measure("recursive_2", float("inf"))) == "no c"
+
+
+def test_a_hundredth_that_is_told_is_worth_a_word() -> None:
+    told = {"age": 0.01, "sex": 0.009, "town": 0.3}
+    figures = ColumnFigures("ward", "insensitive", told, {}, None)
+    assert most_told(figures) == [("town", 0.3), ("age", 0.01)]

@@ -150,6 +150,19 @@ def test_what_exact_quasi_identifiers_foretell_is_not_learned() -> None:
     assert unknown < 0.4
 
 
+def test_what_is_guessed_without_a_file_is_that_files_own() -> None:
+    """It is kept for the next release of the same people, not for one of other values."""
+    age = codes(range(400))
+    for value in (age // 100, age // 100 * 0, age % 2, age // 100):
+        column = {"grade": FurtherColumn(codes(value))}
+        for exact in ((age,), (), (codes(age // 2),)):
+            file = ShownFile(age, age // 200, column, ("grade",), exact=exact)
+            afresh = learned_values.foretold(exact, age, codes(value))
+            learned = measured(file).stranger.learned
+            assert file.foretold == {"grade": afresh}
+            assert all(each.without >= afresh for each in learned)
+
+
 def test_what_is_drawn_agrees_with_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 3,000 people 1,500 are drawn: the interval holds what is found of all of them."""
     rng = np.random.default_rng(1)
@@ -225,3 +238,31 @@ def test_chances_that_are_alike_have_a_narrow_interval() -> None:
     )
     assert own.high - own.low < 0.1 * (plain.high - plain.low)
     assert intruders._answers(np.ones(1_500), 3_000) == 1_500
+
+
+def test_all_pairs_of_five_records_are_looked_at_and_as_many_of_more() -> None:
+    person = codes([0] * 5 + [1] * 6)
+    file = ShownFile(person, person * 0, {"icd9": FurtherColumn(codes(range(11)))})
+    shows = intruders._Shows(file.by_class, [file.columns["icd9"]], file.by_class.crowd)
+    known = shows.known(np.arange(2), np.random.default_rng(0))
+    assert np.bincount(known.place).tolist() == [10, 10]
+
+
+def test_of_more_than_two_thousand_candidates_each_stands_for_several() -> None:
+    """2,500 people whose two records are alike: each of those looked at stands for 1.25."""
+    person = codes(np.repeat(np.arange(2500), 2))
+    file = ShownFile(person, person * 0, {"icd9": FurtherColumn(person * 0)})
+    shows = intruders._Shows(file.by_class, [file.columns["icd9"]], file.by_class.crowd[:1])
+    known = shows.known(np.arange(1), np.random.default_rng(0))
+    _, fitting, weight = shows.fitting(known)
+    assert shows.cost(known) == 2000
+    assert len(fitting) == pytest.approx(2000, abs=1)
+    assert weight == pytest.approx(1.25)
+
+
+def test_of_moved_dates_fifty_of_a_pseudonym_are_looked_at() -> None:
+    """Their differences grow by the square of their number."""
+    days = FurtherColumn(codes(range(60)), Dated.MOVED)
+    file = ShownFile(codes([0] * 60), codes([0] * 60), {"day": days})
+    shows = intruders._Shows(file.by_class, [days], file.by_class.crowd)
+    assert len(shows._unit) == 50

@@ -37,6 +37,35 @@ def test_a_release_tells_first_what_two_events_do():
     assert named.to_json()["before"]["known_events"]
 
 
+def test_at_most_six_events_are_known() -> None:
+    assert sf.KnownEvents(6, 0.1).m == 6
+    with pytest.raises(sf.InputError):
+        sf.KnownEvents(7, 0.1)
+
+
+@pytest.mark.parametrize(("records", "exact"), [(50, True), (51, False)])
+def test_every_two_of_fifty_events_are_looked_at(records, exact):
+    """What is found by two of them is the mean over all choices; of more, over twenty."""
+    event = [*range(records), *range(records // 2)]
+    data = pd.DataFrame({"id": [1] * records + [2] * (records // 2), "age": 30, "code": event})
+    own = sf.Schema(person="id", quasi_identifiers=QUASI, events=["code"], sensitive=["code"])
+    found = sf.assess(data, own).known_events.of(2).found.value
+    # Each choice finds one person, or leaves two where both have both.
+    alone = 1 - (records // 2) * (records // 2 - 1) / (records * (records - 1))
+    assert (abs(found - (alone + (1 - alone) / 2 + 0.5) / 2) < 1e-9) is exact
+
+
+@pytest.mark.parametrize(("columns", "named"), [(5, True), (6, False)])
+def test_columns_of_a_warning_are_named_up_to_five(columns, named):
+    names = [f"item_{place}" for place in range(columns)]
+    data = pd.DataFrame({"id": [1, 1, 2, 2] * 5, "age": 30})
+    for place, name in enumerate(names):
+        data[name] = [(row * (place + 2)) % 11 for row in range(20)]
+    own = sf.Schema(person="id", quasi_identifiers=QUASI, insensitive=names)
+    warning = sf.assess(data, own).known_events.warning()
+    assert (names[0] in warning, f"{columns} columns" in warning) == (named, not named)
+
+
 def schema(**fields):
     return sf.Schema(
         **{"person": "id", "quasi_identifiers": QUASI, "sensitive": ["code"], **fields}

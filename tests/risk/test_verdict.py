@@ -21,6 +21,7 @@ from sfumato.risk.learned_values import Learned, Share
 from sfumato.risk.verdict import (
     PRESETS,
     Acceptance,
+    Cure,
     Held,
     Limits,
     Linkage,
@@ -76,6 +77,15 @@ def test_a_release_below_every_limit() -> None:
         "recipient": State.DOES_NOT_APPLY,
     }
     assert (verdict.exit_code, verdict.ready, verdict.state) == (0, True, State.BELOW)
+
+
+def test_many_columns_that_are_known_together_are_counted() -> None:
+    names = [f"c{place}" for place in range(9)]
+    why = judge(found(insiders={" + ".join(names): HIGH}), today=TODAY).row("insider").why
+    assert "9 columns" in why
+    assert not any(name in why for name in names)
+    few = judge(found(insiders={"c0 + c1": HIGH}), today=TODAY).row("insider").why
+    assert "c0 + c1" in few
 
 
 @pytest.mark.parametrize("name", ["found", "person", "learned"])
@@ -388,3 +398,17 @@ def test_a_file_that_is_assessed_without_limits_is_not_judged() -> None:
     risk = sf.assess(pa.table({"age": [1, 1, 2]}), schema)
     assert risk.verdict is None
     assert "verdict" not in risk.to_json()
+
+
+def test_a_change_that_does_the_same_for_several_rows_is_said_once_and_names_them() -> None:
+    made = judge(found(stranger=HIGH, acquaintance=HIGH))
+    cures = [
+        Cure(row, "Divide pseudonyms", "k = 9", (0.5, 0.1), (0.1, 0.2), enough=True)
+        for row in ("stranger", "acquaintance", "insider.icd9", "insider.charge")
+    ]
+    said = replace(made, cures=(*cures, replace(cures[0], how="k = 8"))).nexts
+    (first,) = [each for each in said if "k = 9" in each]
+    assert [first.count(who) for who in ("stranger", "acquaintance", "insider")] == [1, 1, 1]
+    (second,) = [each for each in said if "k = 8" in each]
+    assert "stranger" in second
+    assert "acquaintance" not in second

@@ -89,6 +89,16 @@ def staff() -> tuple[Any, Any, Any]:
     return account("carol", "custodian"), account("mark", "manager"), account("wanda", "worker")
 
 
+def consented(project: Any) -> Any:
+    """A project whose custodian accepted what is proposed."""
+    from sfumato.server.custodian.consent import answer
+
+    proposal = project.proposals.get(state="open")
+    answer(project.custodian, project.pk, proposal.pk, accepts=True)
+    project.refresh_from_db()
+    return project
+
+
 def stored(
     project: ReviewProject | None = None,
     *,
@@ -97,12 +107,14 @@ def stored(
     **fields: Any,
 ) -> tuple[Any, Any]:
     """A project in the database, all its pairs dealt to one worker: the project, the worker."""
-    from sfumato.server.live.live_projects import make_project
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
+
+    from sfumato.server.live.new_projects import make_project
 
     project = project or review_project()
     custodian, manager, worker = people or staff()
     made = make_project(project, title="Clinics", custodian=custodian, manager=manager, **fields)
+    consented(made)
     deal(made, worker, range(len(project.pairs)) if pairs is None else pairs)
     return made, worker
 

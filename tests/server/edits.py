@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.clinic import review_project, values_in
+from server.clinic import consented, review_project, values_in
 from server.people import PASSWORD, link_in, log_in, quicken
 
 from sfumato.server.boot import boot
@@ -61,16 +61,20 @@ def _people() -> dict[str, Any]:
 
 def _worked(people: dict[str, Any]) -> Any:
     """A project that two workers decide and the manager settles."""
+    from server.dealt import deal
+
     from sfumato.server.live import conflict_resolution, worker_actions
-    from sfumato.server.live.live_projects import make_project
-    from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
+    from sfumato.server.live.new_projects import make_project
+    from sfumato.server.manager.dealing import open_queue, take_pairs_back
     from sfumato.server.store.models import Dealt, EventKind
 
     carol, mark = people["carol"], people["mark"]
     rules = review_project(k=1, budget=0.8, project_budget=0.9)
-    project = make_project(rules, title="Clinics", custodian=carol, manager=mark)
+    project = consented(make_project(rules, title="Clinics", custodian=carol, manager=mark))
     workers = [people["wanda"], people["will"]]
-    deal_pairs(mark, project, workers, 2, 0.0)
+    open_queue(mark, project, workers, 6, 2, 0.0)
+    for worker in workers:
+        deal(project, worker, range(6))
     for sign, worker in zip((1, -1), workers, strict=True):
         mine = Dealt.objects.filter(project=project, worker=worker).order_by("pair__number")
         for token in mine.values_list("token", flat=True)[:ROUNDS]:
@@ -85,24 +89,29 @@ def _worked(people: dict[str, Any]) -> Any:
     conflict_resolution.open_conflict(mark, project, 0, [0], 2)
     conflict_resolution.resolve(mark, project, 0, 1)
     take_pairs_back(mark, project, workers[0])
-    deal_pairs_again(mark, project, workers[1], [people["mallory"]])
+    open_queue(mark, project, [people["mallory"]], 6, 2, 0.0)
     return project
 
 
 def _ended(project: Any, people: dict[str, Any]) -> None:
     """Budgets and k that are granted and taken back, the end, exports."""
-    from sfumato.server.custodian import project_grants
-    from sfumato.server.live.live_projects import make_project
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
+
+    from sfumato.server.custodian import consent, project_grants
+    from sfumato.server.live.new_projects import make_project
     from sfumato.server.store.models import Allowance
 
     carol, mark, wanda = people["carol"], people["mark"], people["wanda"]
     before = Allowance.objects.get(project=project, worker=wanda).budget
     raised = project_grants.raise_budget(carol, project.pk, wanda, before + 0.1)
-    project_grants.raise_project_budget(carol, project.pk, 0.95)
+    declined = consent.propose(mark, project.pk, budget=None)
+    consent.answer(carol, project.pk, declined.pk, accepts=False, reason="too much")
+    consent.propose(mark, project.pk, project_budget=0.95)
+    consented(project)
     project_grants.revoke(carol, project.pk, raised.pk)
     other = make_project(review_project(k=3), title="Other", custodian=carol, manager=mark)
-    project_grants.lower_k(carol, other.pk, 2)
+    consent.propose(mark, other.pk, k=2)
+    consented(other)
     deal(other, wanda, [0, 1])
     project_grants.purge(carol, other.pk)
     manager = browser("mark")
@@ -215,6 +224,22 @@ def _rules(project: Any) -> None:
     project.save()
 
 
+def _consent(project: Any) -> None:
+    _set("Project", {"pk": project.pk}, consent=None)
+
+
+def _proposal(project: Any) -> None:
+    declined = {"project": project, "state": "declined"}
+    _set("Proposal", declined, state="accepted", rules={**project.settings, "k": 1, "budget": None})
+
+
+def _proposal_added(project: Any) -> None:
+    accepted = project.proposals.get(state="accepted")
+    accepted.pk, accepted.rules = None, {**accepted.rules, "budget": None}
+    accepted.save()
+    _set("Project", {"pk": project.pk}, consent=accepted.pk, settings=accepted.rules)
+
+
 def _reopened(project: Any) -> None:
     _set("Project", {"pk": project.pk}, state="open", closed=None)
 
@@ -310,6 +335,9 @@ EDITS: dict[str, tuple[Edit, str]] = {
     "a charge": (_units, r"allowance \d+: units"),
     "what is spent": (_spent, r"spent \d+: score"),
     "the rules": (_rules, r"project [\w-]+: settings"),
+    "the consent": (_consent, r"project [\w-]+: consent"),
+    "what was declined": (_proposal, r"proposal \d+: state"),
+    "consent that nobody gave": (_proposal_added, r"proposal \d+ is there"),
     "the state": (_reopened, r"project [\w-]+: state"),
     "an answer": (_answer, r"dealt \d+: answer"),
     "an answer's history": (_answer_of_event, r"decision_event \d+: answer"),
@@ -343,8 +371,9 @@ def _roles_set(project: Any) -> None:
 
 
 def _taken_back(project: Any) -> None:
+    from server.dealt import deal, take_back
+
     from sfumato.server.error_pages import Stop
-    from sfumato.server.live.worker_tasks import deal, take_back
 
     wanda = _models().Account.objects.get(name="wanda")
     for act in (take_back, deal):
@@ -363,8 +392,9 @@ def _raised(project: Any) -> None:
 
 
 def _dealt_to_another(project: Any) -> None:
+    from server.dealt import deal
+
     from sfumato.server.error_pages import Stop
-    from sfumato.server.live.worker_tasks import deal
 
     with pytest.raises(Stop):
         deal(project, _models().Account.objects.get(name="olga"), [0])

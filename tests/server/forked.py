@@ -21,7 +21,7 @@ LIBRARIES = (
     *("django.core.management", "django.core.handlers.wsgi", "django.forms", "django.test"),
     *("django.db.migrations.executor", "django.db.backends.sqlite3.base", "jinja2", "segno"),
     *("sfumato.review.worker_state", "sfumato.reports.disclosure_report"),
-    *("sfumato.review.pair_dealing", "sfumato.review.review_sources"),
+    *("sfumato.review.review_sources"),
     *("sfumato.review.reviewer_agreement", "sfumato.review.review_decisions"),
     *("sfumato.review.hints", "sfumato.review.anonymity_index"),
     *("sfumato.release.anonymize", "sfumato.reports.release_report", "sfumato.cli.app"),

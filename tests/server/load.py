@@ -12,7 +12,8 @@ from http.client import HTTPException
 from typing import Any
 
 import numpy as np
-from server.callers import Caller
+from patience import PATIENCE
+from server.callers import Caller, Reply
 
 CELL = re.compile(r'name="open" value="([\d,:.]+)"')
 ANSWERS = (-3, -2, -1, 1, 2, 3)
@@ -32,8 +33,9 @@ class Told:
         Per pair, the last decision that was acknowledged.
     unsure
         Per pair, the decisions since the last acknowledged one that were never answered.
-    refused, answered
-        Number of openings that were refused, and of all answers.
+    refused, answered, away
+        Number of openings that were refused, of all answers, and of those that the database was
+        away, after which the page asks again.
     faults
         Answers other than those that a worker should get.
     """
@@ -44,6 +46,7 @@ class Told:
     unsure: dict[str, list[int]] = field(default_factory=dict)
     refused: int = 0
     answered: int = 0
+    away: int = 0
     faults: list[str] = field(default_factory=list)
 
 
@@ -88,7 +91,7 @@ class Worker:
 
     def _open(self, token: str, cell: str) -> None:
         self.told.answered += 1
-        reply = self.caller.post(f"{self.page}/{token}/open", {"open": cell})
+        reply = self._post(f"{self.page}/{token}/open", {"open": cell})
         if reply.status == 400:
             return  # a pair that does not offer it
         if not self._fine(reply.status, reply.content):
@@ -103,11 +106,19 @@ class Worker:
 
     def _decide(self, token: str, answer: int) -> None:
         self.told.unsure.setdefault(token, []).append(answer)
-        reply = self.caller.post(f"{self.page}/{token}/decide", {"answer": answer})
+        reply = self._post(f"{self.page}/{token}/decide", {"answer": answer})
         del self.told.unsure[token]
         self.told.answered += 1
         if self._fine(reply.status, reply.content):
             self.told.decided[token] = answer
+
+    def _post(self, path: str, form: dict[str, Any]) -> Reply:
+        """Send a form until the database is there, as the page's script does."""
+        end = time.monotonic() + PATIENCE
+        while (reply := self.caller.post(path, form)).status == 503 and time.monotonic() < end:
+            self.told.away += 1
+            time.sleep(0.2)
+        return reply
 
     def _fine(self, status: int, content: bytes) -> bool:
         fine = status == 200 and content.startswith(b'{"ok": true')

@@ -85,8 +85,10 @@ def _session(account: Any) -> str:
 
 
 def _project(job: dict[str, Any]) -> dict[str, Any]:
-    from sfumato.server.live.live_projects import make_project
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
+
+    from sfumato.server.custodian.consent import answer
+    from sfumato.server.live.new_projects import make_project
     from sfumato.server.store.models import Account, Dealt
 
     def one(name: str) -> Account:
@@ -99,6 +101,7 @@ def _project(job: dict[str, Any]) -> dict[str, Any]:
         manager=one(job.get("manager", "manager")),
         **job.get("fields", {}),
     )
+    answer(made.custodian, made.pk, made.proposals.get().pk, accepts=True)
     tokens = {}
     for name, pairs in job["dealt"].items():
         deal(made, one(name), pairs)

@@ -6,7 +6,7 @@ import re
 import time
 from typing import Any
 
-from server.clinic import review_project
+from server.clinic import consented, review_project
 
 
 def client_of(who: Any, *, fresh: bool = False, checks: bool = False) -> Any:
@@ -26,15 +26,16 @@ def client_of(who: Any, *, fresh: bool = False, checks: bool = False) -> Any:
 
 def made_project(custodian: Any, manager: Any, project: Any = None, **fields: Any) -> Any:
     """A project in the database of which nothing is dealt."""
-    from sfumato.server.live.live_projects import make_project
+    from sfumato.server.live.new_projects import make_project
 
-    return make_project(
+    made = make_project(
         project or review_project(),
         title="Clinics",
         custodian=custodian,
         manager=manager,
         **fields,
     )
+    return consented(made)
 
 
 def filled(page: bytes, **changes: str) -> dict[str, str]:

@@ -175,6 +175,19 @@ def postgresql_process() -> int:
     return int(_postgresql().get_pid())
 
 
+@contextmanager
+def stopped_postgresql() -> Iterator[None]:
+    """End the PostgreSQL server in the middle of whatever it does; start it again at the end."""
+    found = _postgresql()
+    process = found.get_postmaster_info().process
+    process.send_signal(signal.SIGQUIT)
+    process.wait(PATIENCE)
+    try:
+        yield
+    finally:
+        found.ensure_postgres_running()
+
+
 def postgresql() -> str:
     """The URL of a new PostgreSQL database.
 

@@ -17,6 +17,7 @@ from server.people import (
     logged_in,
     person,
     quick_hashes,
+    said,
     visitor,
     who,
 )
@@ -235,6 +236,28 @@ def test_a_reset_link_makes_no_account_and_keeps_the_second_factor() -> None:
     assert log_in("wanda", NEW)[1]["Location"].startswith("/login/code")
 
 
+def _confirmed_by_the_custodian(project: Any, client: Any, address: str) -> None:
+    """What a second person confirms goes out until they take it back, or the row is forged."""
+    from django.utils import timezone
+
+    from sfumato.server.store.models import Grant, GrantKind
+
+    fields = {"project": project, "kind": GrantKind.RESET, "to": project.manager}
+    until = timezone.now() + timedelta(hours=5)
+    forged = Grant.objects.create(by=project.custodian, expires=until, **fields)
+    assert client.post(address).status_code == 409
+    forged.delete()
+    grants = f"/projects/{project.pk}/grants"
+    assert client.post(grants, {"grant": "reset"}).status_code == 403, "not by the manager"
+    carol = logged_in("carol")
+    assert b'value="reset"' in carol.get(grants).content
+    assert carol.post(grants, {"grant": "reset"}).status_code == 302
+    assert client.post(address).status_code == 200
+    grant = Grant.objects.get()
+    assert carol.post(f"{grants}/{grant.pk}/revoke").status_code == 302
+    assert client.post(address).status_code == 409
+
+
 def test_who_was_reset_exports_nothing_for_a_day() -> None:
     from sfumato.server.accounts.sessions import reset_link
     from sfumato.server.store.models import Link
@@ -248,9 +271,38 @@ def test_who_was_reset_exports_nothing_for_a_day() -> None:
     address = f"/projects/{project.pk}/export/decisions"
     assert client.post(address).status_code == 409
     used = Link.objects.get(purpose="reset")
+    _confirmed_by_the_custodian(project, client, address)
     # The row alone is no proof.
     Link.objects.filter(pk=used.pk).delete()
     assert client.post(address).status_code == 409
     used.save()
     changed(used, used=used.used - timedelta(hours=25))
     assert client.post(address).status_code == 200
+    assert b'value="reset"' not in logged_in("carol").get(f"/projects/{project.pk}/grants").content
+
+
+def test_nobody_confirms_a_reset_of_their_own() -> None:
+    from django.utils import timezone
+
+    from sfumato.server.store.models import Link
+
+    carol, mark = person("carol", "custodian"), person("mark", "manager")
+    project, _ = stored(people=(carol, mark, person("will", "worker")))
+    now = timezone.now()
+    made = {"purpose": "reset", "account": mark, "expires": now, "used": now, "token": "a" * 64}
+    by_carol = Link.objects.create(made_by=carol, **made)
+    said(by_carol)
+    client, grants = logged_in("carol"), f"/projects/{project.pk}/grants"
+    assert client.post(grants, {"grant": "reset"}).status_code == 403
+    # Nor does whoever was reset as well: one person may have both passwords.
+    changed(by_carol, made_by=None)
+    said(Link.objects.create(made_by=None, **made | {"account": carol, "token": "b" * 64}))
+    assert client.post(grants, {"grant": "reset"}).status_code == 403
+    assert not project.grants.exists()
+
+
+def test_without_a_reset_there_is_nothing_to_confirm() -> None:
+    people = person("carol", "custodian"), person("mark", "manager"), person("will", "worker")
+    project, _ = stored(people=people)
+    grants = f"/projects/{project.pk}/grants"
+    assert logged_in("carol").post(grants, {"grant": "reset"}).status_code == 409

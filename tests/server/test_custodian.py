@@ -41,10 +41,6 @@ class Scene:
         value: float | None = Allowance.objects.get(project=self.project).budget
         return value
 
-    def rules(self) -> dict[str, Any]:
-        self.project.refresh_from_db()
-        return dict(self.project.settings)
-
     def revoke(self, number: int = -1) -> Any:
         grants = list(self.project.grants.order_by("pk"))
         return self.client.post(f"{self.path}/{grants[number].pk}/revoke")
@@ -112,34 +108,6 @@ def test_what_was_spent_stays_when_a_grant_is_revoked() -> None:
     assert Allowance.objects.get().spent == spent
 
 
-def test_the_projects_budget_is_raised_and_revoked() -> None:
-    scene = Scene()
-    assert scene.grant("project", **{"project-budget": "0.4"}).status_code == 302
-    assert scene.rules()["project_budget"] == 0.4
-    assert scene.grant("project", **{"project-budget": "0.3"}).status_code == 409
-    scene.revoke()
-    assert scene.rules()["project_budget"] == 0.2
-
-
-def test_k_is_lowered_and_holds_at_the_next_opening() -> None:
-    from sfumato.server.live.live_projects import review_of
-
-    scene = Scene()
-    assert review_of(scene.project).settings.k == 3
-    assert scene.grant("k", **{"lower-k": "2"}).status_code == 302
-    assert scene.rules()["k"] == 2
-    assert review_of(scene.project).settings.k == 2
-    scene.revoke()
-    assert scene.rules()["k"] == 3
-
-
-@pytest.mark.parametrize("k", ["0", "-1", "3", "4", "1.5", ""])
-def test_k_is_lowered_only_and_to_one_at_least(k: str) -> None:
-    scene = Scene()
-    assert scene.grant("k", **{"lower-k": k}).status_code in {200, 409}
-    assert scene.rules()["k"] == 3
-
-
 def test_identities_may_be_exported_once_until_some_time() -> None:
     from django.utils import timezone
 
@@ -192,15 +160,15 @@ def test_a_grant_needs_a_fresh_proof(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_custodian_who_manages_grants_nothing_by_any_way() -> None:
-    from sfumato.server.custodian.project_grants import lower_k
+    from sfumato.server.custodian.project_grants import raise_budget
     from sfumato.server.error_pages import Stop
 
     scene = Scene()
     changed(scene.project, manager=scene.carol)
     assert scene.raise_to("0.3").status_code == 403
     with pytest.raises(Stop, match="manage"):
-        lower_k(scene.carol, scene.project.pk, 1)
-    assert scene.rules()["k"] == 3
+        raise_budget(scene.carol, scene.project.pk, scene.wanda, 0.3)
+    assert scene.budget() == 0.1
 
 
 def test_a_worker_of_another_project_is_none_of_this() -> None:

@@ -231,7 +231,8 @@ def test_what_a_masked_cell_tells_makes_an_opening_dearer(told: str) -> None:
 
 
 def test_ids_are_random_for_each_pair_and_worker() -> None:
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
+
     from sfumato.server.store.models import Dealt
 
     owners = staff()
@@ -265,10 +266,10 @@ def test_the_log_tells_no_value(capfd: pytest.CaptureFixture[str]) -> None:
     """Not when requests are wrong, and not when the server fails in the middle of one."""
     import logging
 
-    from sfumato.server.discretion import log_without_values
+    from sfumato.server.discretion import _LOUD, log_without_values
     from sfumato.server.live import worker_tasks as task
 
-    loggers = [logging.getLogger(n) for n in ("django", "waitress", "csp", "whitenoise", "asyncio")]
+    loggers = [logging.getLogger(name) for name in _LOUD]
     kept = [(each.handlers, each.propagate) for each in loggers]
     log_without_values()
     rows = [

@@ -12,9 +12,16 @@ from typing import Any
 import pytest
 from conftest import missing
 from patience import PATIENCE
+from server.callers import Caller
 from server.canaries import ATTRIBUTES, planted
 from server.load import Worker, contradictions, run, staff, workers_of
-from server.servers import Server, postgresql, project, running
+from server.servers import (
+    Server,
+    postgresql,
+    project,
+    running,
+    stopped_postgresql,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +32,7 @@ RULES: dict[str, dict[str, float]] = {
     "two servers": {"budget": BUDGET},
     "killed": {"budget": 0.5},
     "clicks": {},
+    "away": {"budget": 0.5},
 }
 """By what its project is for, its rules; each is of a source of its own."""
 
@@ -138,6 +146,37 @@ def test_what_was_answered_before_a_kill_is_there_after_it(loaded: Loaded) -> No
     assert sum(len(each.told.decided) for each in workers) >= 4 * WORKERS
     for worker, book in zip(workers, books["projects"][place]["workers"].values(), strict=True):
         assert f"{book['score again']:.3f}"[:5] in meter(worker)
+
+
+@pytest.mark.parametrize("loaded", ["postgresql"], indirect=True)
+def test_a_database_that_restarts_loses_no_click_and_charges_none_twice(loaded: Loaded) -> None:
+    workers = loaded.workers("away")
+    for _ in range(2):
+        clicking = threading.Thread(target=run, args=(workers, 6.0, Worker.act))
+        clicking.start()
+        enough = sum(each.told.answered for each in workers) + 2 * WORKERS
+        end = time.monotonic() + PATIENCE
+        while sum(each.told.answered for each in workers) < enough and time.monotonic() < end:
+            time.sleep(0.01)
+        with stopped_postgresql():
+            time.sleep(0.5)
+        clicking.join()
+    assert sum(each.told.away for each in workers) > 0, "nobody noticed"
+    assert workers[0].caller.get(workers[0].page).status == 200
+    workers[0].caller.close()
+    assert loaded.contradictions("away", workers) == []
+
+
+@pytest.mark.parametrize("loaded", ["postgresql"], indirect=True)
+def test_a_page_says_that_the_database_is_away(loaded: Loaded) -> None:
+    caller = Caller(loaded.server.port, loaded.made["sessions"]["manager"])
+    with stopped_postgresql():
+        page = caller.get("/account")
+        assert page.status == 503
+        assert "<h1>" in page.text
+        assert caller.get("/health").status == 503
+    assert caller.get("/health").status == 200
+    caller.close()
 
 
 def _kill_after(server: Server, workers: list[Worker], enough: int) -> None:

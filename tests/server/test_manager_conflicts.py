@@ -26,7 +26,7 @@ def team() -> dict[str, Any]:
 
 def in_conflict(team: dict[str, Any], **settings: Any) -> Any:
     """A project in which two workers disagree about pair 0, and opened different cells of it."""
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
 
     project = made_project(team["custodian"], team["manager"], review_project(**settings))
     for name, place, mode, answer in (("wanda", 0, 1, 3), ("will", 2, 2, -2)):
@@ -50,10 +50,63 @@ def test_only_pairs_of_both_sides_are_listed(team: dict[str, Any]) -> None:
     text = client.get(f"/projects/{project.id}/conflicts").content.decode()
     assert text.count('<th scope="row"') == 1
     assert "Pair 1" in text
-    assert "Same, high confidence" in text
-    assert "Different, medium confidence" in text
     assert client.get(f"/projects/{project.id}/conflicts/1").status_code == 404
     assert client.get(f"/projects/{project.id}/conflicts/99").status_code == 404
+
+
+def test_answers_are_shown_once_the_manager_has_decided(team: dict[str, Any]) -> None:
+    project = in_conflict(team)
+    browser = Browser(team["will"], project)
+    body(browser.post(browser.tokens()[1], "flag"))
+    client = client_of(team["manager"])
+    address = f"/projects/{project.id}/conflicts"
+
+    def told(page: str) -> int:
+        return client.get(page).content.decode().count('<span class="tag ')
+
+    pages = f"{address}/0", f"{address}/1"
+    assert [told(page) for page in (address, *pages)] == [0, 0, 0]
+    client.post(f"{pages[0]}/resolve", {"answer": "-3"})
+    assert [told(page) for page in (address, *pages)] == [2, 2, 0]
+    client.post(f"{pages[1]}/resolve", {"answer": "3"})
+    assert [told(page) for page in (address, *pages)] == [4, 2, 2]
+    client.post(f"{pages[0]}/resolve", {"answer": "0"})
+    assert [told(page) for page in (address, *pages)] == [2, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("answers", "changed"),
+    [("-3", []), ("-3 3", [0]), ("-3 0 3", [0]), ("-3 -1", [0]), ("-3 0", []), ("-3 3 -3", [])],
+)
+def test_an_answer_that_is_not_the_first_one_is_marked(
+    team: dict[str, Any], answers: str, changed: list[int]
+) -> None:
+    from sfumato.server.manager.project_figures import changed_afterwards, disclosure_of
+
+    project = in_conflict(team)
+    other = in_conflict(team | {"wanda": account("w", "worker"), "will": account("v", "worker")})
+    client = client_of(team["manager"])
+    address = f"/projects/{project.id}/conflicts"
+    for answer in answers.split():
+        client.post(f"{address}/0/resolve", {"answer": answer})
+    client.post(f"/projects/{other.id}/conflicts/0/resolve", {"answer": "1"})
+    assert changed_afterwards(project) == set(changed)
+    assert changed_afterwards(other) == set()
+    assert disclosure_of(project).changed == len(changed)
+    text = client.get(address).content.decode()
+    assert text.count('class="soft changed"') == len(changed)
+
+
+def test_a_changed_answer_to_a_flagged_pair_is_marked(team: dict[str, Any]) -> None:
+    project = in_conflict(team)
+    browser = Browser(team["will"], project)
+    body(browser.post(browser.tokens()[1], "flag"))
+    client = client_of(team["manager"])
+    address = f"/projects/{project.id}/conflicts"
+    for answer, marked in (("-3", 0), ("2", 1)):
+        client.post(f"{address}/1/resolve", {"answer": answer})
+        text = client.get(address).content.decode()
+        assert text.count('class="soft changed"') == marked
 
 
 def test_no_more_is_offered_or_opened_than_the_workers_opened(team: dict[str, Any]) -> None:
@@ -163,9 +216,10 @@ def test_workers_go_on_beside_the_manager(team: dict[str, Any]) -> None:
 
 
 def test_who_works_on_a_project_resolves_nothing(team: dict[str, Any]) -> None:
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
 
     project = in_conflict(team)
+    changed(team["manager"], roles=["manager", "worker"])
     deal(project, team["manager"], [3])
     client = client_of(team["manager"])
     address = f"/projects/{project.id}/conflicts/0"
@@ -229,7 +283,8 @@ def test_a_flagged_pair_can_be_looked_at_and_resolved(team: dict[str, Any]) -> N
 
 
 def test_a_pair_that_no_worker_was_shown_is_not_shown(team: dict[str, Any]) -> None:
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
+
     from sfumato.server.store.models import Dealt, Resolution
 
     project = in_conflict(team)

@@ -238,7 +238,7 @@ def test_only_managers_create(people: tuple[Any, Any]) -> None:
         assert client.post("/projects/new/cancel").status_code == 403
 
 
-def test_the_manager_is_custodian_only_where_nobody_else_is(people: tuple[Any, Any]) -> None:
+def test_the_manager_is_never_the_custodian(people: tuple[Any, Any]) -> None:
     from sfumato.server.manager.forms import RulesForm
 
     form = RulesForm(people[1])
@@ -246,5 +246,5 @@ def test_the_manager_is_custodian_only_where_nobody_else_is(people: tuple[Any, A
     people[0].is_active = False
     people[0].save()
     form = RulesForm(people[1])
-    assert list(form.fields["custodian"].queryset) == [people[1]]
-    assert "no other custodian" in form.fields["custodian"].help_text
+    assert list(form.fields["custodian"].queryset) == []
+    assert "no custodian but you" in form.fields["custodian"].help_text

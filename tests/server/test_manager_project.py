@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import io
 import json
+import logging
 import re
 import shutil
+import threading
 import uuid
 from pathlib import Path
 from typing import Any
@@ -55,7 +57,7 @@ def team() -> dict[str, Any]:
 
 def worked(team: dict[str, Any], project: Any, answers: dict[str, list[int]]) -> None:
     """Pairs dealt to the workers and decided by them, with a cell opened in each."""
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
 
     for name, given in answers.items():
         deal(project, team[name], range(len(given)))
@@ -109,7 +111,7 @@ def test_a_new_project_has_a_page(team: dict[str, Any]) -> None:
     project = made_project(team["custodian"], team["manager"])
     text = client_of(team["manager"]).get(f"/projects/{project.id}/").content.decode()
     assert "No worker takes part yet" in text
-    assert "6 pairs are not dealt" in text
+    assert "6 pairs wait in the queue" in text
 
 
 def test_everybody_is_led_to_their_own_page(team: dict[str, Any]) -> None:
@@ -296,7 +298,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_decisions_go_back_to_the_linkage(
     team: dict[str, Any], linked: Path, tmp_path: Path
 ) -> None:
-    from sfumato.server.manager.uploads import keep_linkage
+    from sfumato.server.manager.dealing import keep_linkage
 
     review = from_linkage(linked, np.random.default_rng(5))
     project = made_project(team["custodian"], team["manager"], review)
@@ -329,7 +331,7 @@ def test_decisions_go_back_to_the_linkage(
 def test_a_linkage_is_uploaded_as_files(server: Any, team: dict[str, Any], linked: Path) -> None:
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from sfumato.server.manager.uploads import has_linkage
+    from sfumato.server.manager.dealing import has_linkage
     from sfumato.server.store.models import Project
 
     client = client_of(team["manager"])
@@ -347,7 +349,7 @@ def test_a_linkage_is_uploaded_as_files(server: Any, team: dict[str, Any], linke
     data = filled(page, go="create")
     assert client.post("/projects/new/settings", data).status_code == 302
     made = Project.objects.get()
-    assert has_linkage(made)
+    assert has_linkage(made.pk)
     names = [each["name"] for each in made.attributes]
     assert {"given_name", "surname", "date_of_birth", "sex", "zip"} <= set(names)
     for each in files:
@@ -382,3 +384,129 @@ def test_a_linked_file_needs_the_files_of_the_linkage(team: dict[str, Any]) -> N
     answer = downloaded(client, project, "linked")
     assert answer.status_code == 400
     assert b"sfumato link apply" in answer.content
+
+
+def test_a_queue_is_ranked_by_what_its_linkage_learns(team: dict[str, Any], linked: Path) -> None:
+    from sfumato.linkage.earlier_linkage import read_earlier, settled_again
+    from sfumato.linkage.question_order import questions
+    from sfumato.server.live.live_projects import live_of
+    from sfumato.server.live.pair_queue import queue_of
+    from sfumato.server.manager.dealing import keep_linkage, rank, share_open
+
+    review = from_linkage(linked, np.random.default_rng(5))
+    project = made_project(team["custodian"], team["manager"], review)
+    assert keep_linkage(project, {path.name: path.read_bytes() for path in linked.iterdir()})
+    worked(team, project, {"wanda": [3]})
+    queue = queue_of(live_of(project), project)
+    rank(project)  # as a request may have done meanwhile
+    earlier = read_earlier(linked)
+    ids = {int(name[1:]) - 1: place for place, name in enumerate(review.pair_ids)}
+    may_ask = np.isin(np.arange(len(earlier.pairs)), list(ids))
+    alone = questions(settled_again(earlier, None)[0], earlier.pairs, may_ask)
+    assert share_open(project.pk) == queue.open
+    assert 0 <= queue.open < 1
+    # All but what the answer has settled are those of the linkage by itself.
+    ranked = {ids[number] for number in alone.pair.tolist()}
+    assert set(queue.again) <= ranked | {0}
+    assert len(ranked) - len(set(queue.again) & ranked) <= 1
+    if queue.open > 0.001:
+        assert set(queue.waiting[-len(queue.again) :]) == set(queue.again)
+    else:
+        assert not queue.waiting
+
+
+def test_a_dear_pair_comes_last_and_costs_follow_what_readers_opened(
+    team: dict[str, Any], linked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.review.review_settings import Mode
+    from sfumato.server.manager import dealing
+    from sfumato.server.manager.project_figures import decisions_bytes
+    from sfumato.server.store.models import Dealt
+
+    review = from_linkage(linked, np.random.default_rng(5))
+    project = made_project(team["custodian"], team["manager"], review)
+    files = {path.name: path.read_bytes() for path in linked.iterdir()}
+    assert dealing.keep_linkage(project, files)
+    decisions = decisions_bytes(project)
+
+    def ranked(dear: int) -> list[int]:
+        found = dealing.ranked_questions(
+            project, decisions, review.pair_ids, lambda pairs: np.where(pairs == dear, 1e9, 1.0)
+        )
+        return [int(number) for number in found.pair]
+
+    before = ranked(-1)
+    assert sorted(ranked(before[0])) == sorted(before)
+    assert ranked(before[0])[-1] == before[0]
+    worked(team, project, {"wanda": [3]})
+    asked = {}
+    monkeypatch.setattr(
+        dealing,
+        "expected_units",
+        lambda _, pairs, readings: asked.update(readings) or np.ones(len(pairs)),
+    )
+    dealing.rank(project)
+    dealt = Dealt.objects.exclude(answer=0).get()
+    assert asked == {dealt.pair.number: tuple(Mode(int(mode)) for mode in dealt.modes)}
+
+
+def test_a_ranking_that_fails_is_logged_by_kind_and_the_queue_goes_on(
+    team: dict[str, Any], linked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.server import discretion
+    from sfumato.server.live.live_projects import live_of
+    from sfumato.server.live.pair_queue import queue_of
+    from sfumato.server.manager import dealing
+
+    review = from_linkage(linked, np.random.default_rng(5))
+    project = made_project(team["custodian"], team["manager"], review)
+    assert dealing.keep_linkage(
+        project, {each.name: each.read_bytes() for each in linked.iterdir()}
+    )
+    queue, tried = queue_of(live_of(project), project), []
+
+    def fail(asked: Any) -> None:
+        tried.append(asked.pk)
+        raise ArithmeticError
+
+    monkeypatch.setattr(dealing, "rank", fail)
+    monkeypatch.setattr(discretion, "FAULTS", {})
+    handler, logger = discretion._Counted(logging.ERROR), logging.getLogger("sfumato")
+    logger.addHandler(handler)
+    order = list(queue.waiting)
+    for taken in (0, dealing.AGAIN_AFTER - 1, 1):
+        queue.taken += taken
+        before = set(threading.enumerate())
+        dealing.rank_if_due(project.pk)
+        for each in set(threading.enumerate()) - before:
+            each.join()
+    logger.removeHandler(handler)
+    assert tried == [project.pk] * 2
+    assert discretion.FAULTS["ArithmeticError"][0] == 2
+    assert queue.waiting == order
+
+
+def test_pairs_of_a_cluster_are_asked_together_and_the_worthiest_first() -> None:
+    from sfumato.linkage.question_order import Questions
+    from sfumato.server.manager.dealing import AGAIN_AFTER, in_order
+
+    count = 2 * AGAIN_AFTER
+    cluster = np.arange(count) % 3
+    found = Questions(np.arange(count), -np.arange(count, dtype=float), cluster, 1.0, 1)
+    order = in_order(found)
+    assert sorted(order[:AGAIN_AFTER]) == list(range(AGAIN_AFTER))
+    assert order[:4] == [0, 3, 6, 9]
+    assert order[4:7] == [1, 4, 7]
+
+
+def test_a_ranking_asks_again_and_ends() -> None:
+    from collections import Counter
+
+    from sfumato.server.live.live_projects import MOST_READERS, Queue
+
+    queue = Queue([0, 1, 2, 3], Counter({3: 1, 1: MOST_READERS}), ())
+    queue.rank([3, 2, 1], ends=False)
+    assert list(queue.next_for((), 1)) == [3, 2, 0]
+    assert list(queue.next_for({3}, 1)) == [2, 0]
+    queue.rank([3], ends=True)
+    assert not list(queue.next_for((), 1))

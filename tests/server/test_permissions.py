@@ -21,6 +21,7 @@ OWN = "A custodian cannot grant to a project that they manage."
 NOT_DEALT = "The pair was not dealt to this worker."
 NOT_SELF = "You cannot reset or deactivate your own account here."
 CLOSED, PURGED = "The project is closed.", "The project is purged."
+ALONE = "No person consents to rules of their own."
 STILL_OPEN = "Close the project first."
 TWICE = "The project is purged already."
 YES = ""
@@ -74,6 +75,8 @@ TABLE: dict[str, dict[str, dict[str, str]]] = {
         NO_PART, custodian=YES, manager=YES, both=YES, worker=MEMBER, former_worker=MEMBER
     ),
     "CREATE_PROJECT": _row(_needs("manager"), manager=YES, other_manager=YES, both=YES),
+    "PROPOSE": {**MANAGING, "both": _per_state(ALONE, CLOSED, PURGED)},
+    "CONSENT": _row(NO_CUSTODIAN, custodian=WHILE_OPEN, other_custodian=OTHER_CUSTODIAN, both=OWN),
     "DEAL": MANAGING,
     "SEE_PROGRESS": _row(NO_MANAGER, manager=YES, both=YES, other_manager=OTHER_MANAGER),
     "RESOLVE": MANAGING,
@@ -96,9 +99,12 @@ TABLE: dict[str, dict[str, dict[str, str]]] = {
     "OPEN_CELL": ON_A_PAIR,
     "DECIDE": ON_A_PAIR,
     "READ_AUDIT_LOG": _row(_needs("auditor"), auditor=YES),
+    "WATCH": _row(
+        _needs("custodian or auditor"), custodian=YES, other_custodian=YES, both=YES, auditor=YES
+    ),
 }
 PAIRS = {"SEE_PAIR", "OPEN_CELL", "DECIDE"}
-NO_OBJECT = {"CREATE_PROJECT", "MANAGE_ACCOUNTS", "RESET_ACCOUNT", "READ_AUDIT_LOG"}
+NO_OBJECT = {"CREATE_PROJECT", "MANAGE_ACCOUNTS", "RESET_ACCOUNT", "READ_AUDIT_LOG", "WATCH"}
 
 
 class Scene:
@@ -116,7 +122,8 @@ class Scene:
         changed(people["former worker"], roles=[])
         self.people = people
         self.project, _ = stored(people=(people["custodian"], people["manager"], people["worker"]))
-        self.own, _ = stored(people=(people["both"], people["both"], people["worker"]))
+        self.own, _ = stored(people=(people["both"], people["manager"], people["worker"]))
+        changed(self.own, manager=people["both"])
         for project in (self.project, self.own):
             said(Member.objects.create(project=project, account=people["former worker"]))
         self.dealt = Dealt.objects.filter(project=self.project).first()

@@ -126,7 +126,8 @@ def test_a_project_that_is_over_shows_no_more_than_its_state(state: str, pattern
 def test_a_custodian_who_manages_a_project_grants_nothing_in_it() -> None:
     both = person("both", "custodian", "manager")
     worker = person("wendy", "worker")
-    project, _ = stored(people=(both, both, worker))
+    project, _ = stored(people=(both, person("mona", "manager"), worker))
+    changed(project, manager=both)
     scene = Scene.__new__(Scene)
     scene.people = {"both": both}
     answer = scene.browser("both").get(f"/projects/{project.pk}/grants")

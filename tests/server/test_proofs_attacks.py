@@ -171,8 +171,9 @@ def _wanda() -> Any:
 
 @pytest.mark.parametrize("edit", [_more_pairs, _fewer_rows])
 def test_dealing_states_no_rows_that_were_forged(edit: Callable[[Any], None]) -> None:
+    from server.dealt import deal, take_back
+
     from sfumato.server.error_pages import Stop
-    from sfumato.server.live.worker_tasks import deal, take_back
 
     project, worker = stored(review_project(k=1), people=_staff(), pairs=[0, 1])
     before = _stated("allowance", _models().Allowance.objects.get().pk)
@@ -184,9 +185,10 @@ def test_dealing_states_no_rows_that_were_forged(edit: Callable[[Any], None]) ->
 
 
 def test_a_raise_is_not_stated_of_another_ones_budget() -> None:
+    from server.dealt import deal
+
     from sfumato.server.custodian.project_grants import raise_budget
     from sfumato.server.error_pages import Stop
-    from sfumato.server.live.worker_tasks import deal
 
     project, wanda = stored(review_project(k=1, budget=0.1), people=_staff(), pairs=[0])
     mallory = person("mallory", "worker")
@@ -202,8 +204,9 @@ def test_a_raise_is_not_stated_of_another_ones_budget() -> None:
 
 def _read_before(project: Any) -> tuple[Any, Any]:
     """Another worker's request, after which what all were shown is in memory."""
+    from server.dealt import deal
+
     from sfumato.server.live.live_projects import forget_project
-    from sfumato.server.live.worker_tasks import deal
 
     other = person("will", "worker")
     deal(project, other, [0])
@@ -254,8 +257,9 @@ def test_pairs_exchanged_while_the_project_is_in_memory_open_nothing() -> None:
 
 def _conflict() -> tuple[Any, Any]:
     """A project in which two workers disagree about pair 0, and its manager."""
+    from server.dealt import deal
+
     from sfumato.server.live import worker_actions
-    from sfumato.server.live.worker_tasks import deal
 
     project, wanda = stored(review_project(k=1), people=_staff())
     will = person("will", "worker")

@@ -48,7 +48,7 @@ def _expected(action: str, role: str) -> str:
     if others and _may(action, others[0]):
         return OF_ACCOUNTS.get(action, "yes")
     if role == "worker":
-        return "dealt to them" if action in {"SEE_PAIR", "OPEN_CELL", "DECIDE"} else "member"
+        return "given to them" if action in {"SEE_PAIR", "OPEN_CELL", "DECIDE"} else "member"
     if role == "custodian" and not _may(action, "both"):
         return "own, unless they manage it"
     if not others:

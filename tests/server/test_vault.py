@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from sfumato.core.errors import InputError
 from sfumato.server import vault as module
 from sfumato.server.config import ServerConfig, check_config
-from sfumato.server.vault import load_keys, new_key, read_sealed, seal, unseal, write_sealed
+from sfumato.server.vault import (
+    load_keys,
+    new_key,
+    read_sealed,
+    replace_keys,
+    seal,
+    unseal,
+    write_sealed,
+)
 
 NAMES = ("fingerprint.key", "session.key", "signing.key", "wrapping.key")
 
@@ -57,6 +65,30 @@ def test_a_key_of_another_length_is_refused(tmp_path: Path) -> None:
     (tmp_path / "signing.key").write_bytes(b"short")
     with pytest.raises(InputError, match="32 bytes"):
         load_keys(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["signing.old.key", "signing.1.old.key", "signing.-1.key"])
+def test_a_copy_of_a_key_is_none_that_was_replaced(tmp_path: Path, name: str) -> None:
+    keys = load_keys(tmp_path)
+    (tmp_path / name).write_bytes(b"a copy")
+    assert load_keys(tmp_path) == keys
+    replace_keys(tmp_path)
+    assert load_keys(tmp_path).old_signing == (keys.signing,)
+
+
+@pytest.mark.parametrize("kind", ["wrapping", "signing", "session"])
+def test_a_replaced_key_that_is_missing_is_named(tmp_path: Path, kind: str) -> None:
+    for _ in range(2):
+        load_keys(tmp_path)
+        replace_keys(tmp_path)
+    (tmp_path / f"{kind}.1.key").unlink()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    # No data needs a session key of before; a new one still needs its number.
+    for read in (replace_keys, load_keys)[: 1 if kind == "session" else 2]:
+        with pytest.raises(InputError) as caught:
+            read(tmp_path)
+        assert f"{kind}.1.key" in caught.value.subject
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_a_wrapped_key_is_of_one_purpose_and_one_server(tmp_path: Path) -> None:

@@ -33,15 +33,29 @@ class Line:
         self.delay = 0.0
         self.status = ""
         self.application: Callable[..., Iterable[bytes]] | None = None
+        self._busy = 0
+        self._free = threading.Condition()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         assert self.application is not None
-        if environ["REQUEST_METHOD"] == "POST":
-            time.sleep(self.delay)
-            if self.status:
-                start_response(self.status, [("Content-Type", "text/html")])
-                return [b"<h1>The proxy's own page</h1>"]
-        return self.application(environ, start_response)
+        with self._free:
+            self._busy += 1
+        try:
+            if environ["REQUEST_METHOD"] == "POST":
+                time.sleep(self.delay)
+                if self.status:
+                    start_response(self.status, [("Content-Type", "text/html")])
+                    return [b"<h1>The proxy's own page</h1>"]
+            return self.application(environ, start_response)
+        finally:
+            with self._free:
+                self._busy -= 1
+                self._free.notify_all()
+
+    def wait_free(self) -> None:
+        """Wait until no request is under way."""
+        with self._free:
+            assert self._free.wait_for(lambda: not self._busy, PATIENCE)
 
 
 LINE = Line()
@@ -113,6 +127,8 @@ class Desk:
     def close(self) -> None:
         """Leave nothing to the next desk in the same context."""
         self.page.close()
+        # What is answered later would write into the database of the next test.
+        LINE.wait_free()
         self.context.set_offline(False)
         self.context.clear_cookies()
 
@@ -457,6 +473,18 @@ def test_what_a_failing_server_did_not_save_can_be_sent_again(
     sync_api.expect(long.page.locator("#unsent")).to_be_hidden()
 
 
+def test_a_database_that_is_away_for_a_moment_is_waited_for(long: Desk, line: Line) -> None:
+    line.status = "503 Service Unavailable"
+    long.keys("61", every=50)
+    long.page.wait_for_timeout(2500)  # longer than a lost connection is waited for
+    sync_api.expect(long.page.locator("#unsent")).to_be_hidden()
+    assert long.answers() == [0] * 6
+    line.status = ""
+    long.saved()
+    assert long.answers()[:2] == [SAME, DIFFERENT]
+    assert [place for place, _, _ in long.events()] == [1, 2]
+
+
 def test_an_ended_session_says_what_it_did_not_save(long: Desk) -> None:
     long.client.logout()
     long.keys("61", every=50)
@@ -487,7 +515,7 @@ def test_a_login_page_in_place_of_an_answer_is_none(long: Desk) -> None:
 
 def test_nobody_else_sends_what_was_not_saved(long: Desk) -> None:
     """Who logs in on the same machine has other pairs: an answer names its own."""
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
 
     long.client.logout()
     long.keys("6", every=50)
@@ -503,7 +531,8 @@ def test_nobody_else_sends_what_was_not_saved(long: Desk) -> None:
 
 
 def test_a_pair_that_was_taken_back_keeps_its_answer_on_the_page(long: Desk) -> None:
-    from sfumato.server.live.worker_tasks import take_back
+    from server.dealt import take_back
+
     from sfumato.server.store.models import Dealt
 
     second = Dealt.objects.select_related("pair").get(project=long.project, place=1)

@@ -174,7 +174,7 @@ def test_forged_requests_are_refused_and_charge_nothing() -> None:
 
 
 def test_a_pair_of_another_worker_is_not_there() -> None:
-    from sfumato.server.live.worker_tasks import deal
+    from server.dealt import deal
 
     people = staff()
     project, worker = stored(people=people)

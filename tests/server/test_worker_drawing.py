@@ -43,13 +43,13 @@ def standing(cells: int = 100, budget: float | None = 0.2, score: float = 0.05) 
     ],
 )
 def test_a_row_is_drawn_and_read_out(cells: list[Cell], drawn: str, said: str) -> None:
-    from sfumato.server.worker.drawn_pages import draw_row, spoken
+    from sfumato.server.worker.drawn_pages import draw_row, read_out
 
     html = str(draw_row(cells, 0))
     seen, _, heard = html.partition('<span class="hidden">')
     text = "".join(part.split(">", 1)[-1] for part in seen.split("<"))
     assert text == drawn
-    assert spoken(cells) == said
+    assert read_out(cells) == said
     assert heard == f"Row 1: {said}. </span>"
 
 

@@ -236,7 +236,7 @@ def test_late_faults(tmp_path: Path, refused: Refused, monkeypatch: pytest.Monke
 
 
 def test_missing_file(tmp_path: Path, refused: Refused) -> None:
-    refused(lambda: open_source(tmp_path / "no.csv"), "file no.csv", "no such file")
+    refused(lambda: open_source(tmp_path / "no.csv"), "file no.csv", "is not there")
 
 
 def test_folder(tmp_path: Path, refused: Refused) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, naming_options
 from sfumato.table.file_layout import beginning_of, check_header
 from sfumato.table.file_profile import profile
 from sfumato.table.schema_guess import guess_schema
@@ -195,7 +195,10 @@ def test_a_file_without_header(tmp_path: Path, refused: Refused) -> None:
     ]
     path = written(tmp_path, "\n".join([*lines, ""]))
     for reading in (open_source, profile, guess_schema):
-        said = refused(lambda reading=reading: reading(path), "--no-header", "--names")
+        said = refused(lambda reading=reading: reading(path), "header=False", "names=")
+        assert "--" not in said
+        with naming_options():
+            refused(lambda reading=reading: reading(path), "--no-header", "--names")
         assert not any(cell in said for cell in lines[0].split(","))
     given = rows_of(path, header=False)
     assert given == [

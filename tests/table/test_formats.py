@@ -204,7 +204,7 @@ def test_excel_with_a_cover_sheet_or_titles(tmp_path: Path, refused: Refused) ->
     source = open_source(path, sheet="2")
     assert source.names == ("name", "age")
     refused(lambda: open_source(path, sheet="x"), "parameter sheet")
-    refused(lambda: open_source(sheets(tmp_path, TABLE[1:] * 9)), "--no-header")
+    refused(lambda: open_source(sheets(tmp_path, TABLE[1:] * 9)), "looks like a record")
     assert open_source(tmp_path / "s.xlsx", names=["a", "b"]).names == ("a", "b")
 
 

@@ -32,6 +32,8 @@ def test_a_sign_is_seen_in_the_format_of_a_number(tool, tmp_path):
     module = tmp_path / "module.py"
     module.write_text('said = f"{share:.1%} of {count:,} people"')
     assert [text for _, text in tool.literals(module)] == ["x% of x people"]
+    module.write_text('said = f"{100 * share:.1f} % of {count:,} people"')
+    assert [text for _, text in tool.literals(module)] == ["100x % of x people"]
 
 
 @pytest.mark.parametrize(

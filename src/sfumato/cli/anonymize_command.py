@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,8 @@ from sfumato.cli.declared_options import (
     with_declared,
 )
 from sfumato.cli.output import (
+    ABOVE,
+    READY,
     check_apart,
     columns,
     few,
@@ -315,11 +316,15 @@ def _say_files(place: str, *, of_series: bool = False, of_tables: bool = False) 
     say(f"Codebook: {codebook_name(Path(place).name)} {where} it (goes out with it)")
 
 
-_ADVICE = (
+_WHERE_ABOVE = (
     "Ask for what keeps the limits, at the least loss: --promise-limits (of one table)",
     "Or a person answers for what is above, in a project: sfumato init, run, accept",
 )
 """What is left where nothing was tried."""
+_WHERE_BELOW = (
+    "Attack it, knowing the original: sfumato attack RELEASE --original DATA --schema SCHEMA",
+    "Sign it and hand it over, in a project: sfumato init, run, sign",
+)
 
 
 def _brief(release: Release) -> str:
@@ -339,17 +344,10 @@ def _brief(release: Release) -> str:
         *few(list(map(str, release.lost)), "lost column"),
         *few([f"Warning: {each}" for each in release.warnings], "warning"),
         f"Released: {people}{where}. {lost}",
-        *few([f"Promise: {each}" for each in _promises(release)], "promise"),
+        *few([f"Promise: {each}" for each in release.promise_words], "promise"),
     ]
-    return "\n".join([*lines, "", release.verdict.text(False, options=True, advice=_ADVICE)])
-
-
-def _promises(release: Release) -> Iterator[str]:
-    """Each promise with its numbers, and whether it is counted or estimated."""
-    for each in release.constraints:
-        stated = ", ".join(f"{name} = {value}" for name, value in each.parameters().items())
-        kept = "kept" if release.manifest.promised(each) else "estimated, not promised"
-        yield f"{each.name} ({stated}): {kept}"
+    advice = {READY: _WHERE_BELOW, ABOVE: _WHERE_ABOVE}.get(release.verdict.exit_code, ())
+    return "\n".join([*lines, "", release.verdict.text(False, options=True, advice=advice)])
 
 
 def _summary(release: Release) -> str:
@@ -369,7 +367,7 @@ def _summary(release: Release) -> str:
         lines[at:at] = [str(release.population), ""]
     if release.lost:
         lines[:0] = [*map(str, release.lost), ""]
-    lines += [f"  {each}" for each in _promises(release)]
+    lines += [f"  {each}" for each in release.promise_words]
     # Last, where a terminal leaves the eye.
     lines += ["", str(release.verdict)]
     return "\n".join(lines)

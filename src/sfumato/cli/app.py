@@ -94,12 +94,13 @@ class BriefHelp(TyperCommand):
 
 
 def _lines(command: Any, ctx: Any, width: int) -> Iterator[str]:
-    pieces = " ".join(command.collect_usage_pieces(ctx))
-    yield f"Usage: {ctx.command_path} {pieces}"
+    # A group of which one command needs no name leaves a blank where the name would stand.
+    path = " ".join(ctx.command_path.split())
+    yield " ".join(("Usage:", path, *command.collect_usage_pieces(ctx)))
     yield ""
     for paragraph in (command.help or "").split("\n\n"):
         yield fill(" ".join(paragraph.split()), width)
-    chosen: Collection[str] = USUAL.get(ctx.command_path, ())
+    chosen: Collection[str] = USUAL.get(path, ())
     shown = [
         param
         for param in command.get_params(ctx)
@@ -122,7 +123,7 @@ def _lines(command: Any, ctx: Any, width: int) -> Iterator[str]:
     left = len(command.get_params(ctx)) - len(shown)
     yield ""
     more = f"{left} more options, and every word" if left else "Every word"
-    yield f"{more}: {ctx.command_path} {ALL}"
+    yield f"{more}: {path} {ALL}"
 
 
 def _name(each: Any, ctx: Any) -> str:
@@ -291,7 +292,7 @@ def sfumato(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the versions."),
     ] = False,
     language: Annotated[
-        str, typer.Option("--language", metavar="[en|de|fr]", help="Of pages of releases.")
+        str, typer.Option("--language", metavar="[en|de|fr]", help="Of pages of reports.")
     ] = ENGLISH,
 ) -> None:
     """Measure what data about people gives away, and release data that gives away no more.

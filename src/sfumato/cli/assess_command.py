@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from sfumato.cli import parameters
 from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import brief, check_apart, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import (
-    DataOrUri,
-    Details,
-    Json,
-    Report,
-    SchemaFile,
-    check_report,
-    file_option,
-)
 from sfumato.cli.release_checks import opened
 from sfumato.core.atomic import all_or_none
-from sfumato.core.declaration import LAYOUT, Place
+from sfumato.core.declaration import LAYOUT, Place, is_uri
 from sfumato.core.errors import InputError
 from sfumato.risk.assess_options import (
     Circumstances,
@@ -40,17 +33,17 @@ if TYPE_CHECKING:
 @with_declared(KnownPopulation)
 @with_declared(Measuring)
 def assess(
-    data: DataOrUri,
-    schema: SchemaFile,
+    data: parameters.DataOrUri,
+    schema: parameters.SchemaFile,
     record_risks: Annotated[
         Path | None,
-        file_option(
+        parameters.file_option(
             help="Write each record's chance to be found in the population: .csv or .parquet."
         ),
     ] = None,
-    report: Report = None,
-    json: Json = False,
-    details: Details = False,
+    report: parameters.Report = None,
+    json: parameters.Json = False,
+    details: parameters.Details = False,
     *,
     given: Given,
 ) -> None:
@@ -63,7 +56,7 @@ def assess(
     check_record_risks(record_risks, data, population, given["engine"])
     presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
     declared = load_schema(schema)
-    check_report(report)
+    parameters.check_report(report)
     with progress_bar() as progress:
         risk = measure(
             opened(data, declared),
@@ -79,7 +72,13 @@ def assess(
         if record_risks is not None:
             write_record_risks(risk, record_risks)
         write_report(risk, report)
-    hand_over(risk, report, json=json, text="" if details else brief(risk))
+    # A URL may hold a password.
+    named = "DATA" if is_uri(data) else shlex.quote(data)
+    advice = (
+        f"sfumato anonymize {named} --schema {shlex.quote(str(schema))} "
+        "--output FILE --promise-limits"
+    )
+    hand_over(risk, report, json=json, text="" if details else brief(risk, advice))
 
 
 def check_record_risks(

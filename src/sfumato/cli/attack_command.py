@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from sfumato.cli import output
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import SCREEN, columns, cut, few, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Details, Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of, opened, secret_of
 from sfumato.core.declaration import Place, is_database, layout_of
-from sfumato.core.errors import InputError
-from sfumato.core.number_text import aligned_percentage, wrapped
+from sfumato.core.errors import InputError, unreadable_file
+from sfumato.core.number_text import share_text, wrapped
 from sfumato.core.secret_keys import Secrets
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
@@ -80,6 +81,17 @@ def attack(
             rich_help_panel=TRUTH,
         ),
     ] = None,
+    series: Annotated[
+        Path | None,
+        typer.Option(
+            "--series",
+            metavar="FOLDER",
+            show_default=False,
+            help="In the place of RELEASE all files of a series, each in a folder with what was "
+            "written beside it: found by who knows when people came, and left. What is "
+            "learned of them is not measured.",
+        ),
+    ] = None,
     report: Report = None,
     json: Json = False,
     details: Details = False,
@@ -100,6 +112,10 @@ def attack(
     from sfumato.schema import load_schema
     from sfumato.table.table_files import open_source
 
+    if series is not None:
+        beside = {"key": pseudonym_key, "secret": secret, "order": same_order, "details": details}
+        _check_alone(release, {**given, **beside})
+        return _attack_series(series, schema, given["limits"], report, json=json)
     _check_given(release, schema, given["review"])
     original: Any = given["original"]
     truth = _truth(given["truth"], same_order=same_order)
@@ -116,11 +132,12 @@ def attack(
     declared = None if schema is None else load_schema(schema)
     several = declared is not None and bool(declared.tables)
     check_report(report)
-    with progress_bar() as progress:
+    with output.progress_bar() as progress:
         target: Any = release
         around = values_of(Circumstances, given)
         if several:
-            target = repeated_database(release, original, declared, pseudonym_key, secret, progress)
+            protection = Protection(pseudonym_key, secret)
+            target = repeated_database(release, original, declared, protection, progress)
             declared = original = None
         elif repeated and original and declared:
             # The released file is only compared, byte by byte: what is laid out is the original.
@@ -130,8 +147,7 @@ def attack(
                 original,
                 declared,
                 register=given["register"],
-                key=pseudonym_key,
-                secret=secret,
+                protection=Protection(pseudonym_key, secret),
                 layout=layout,
                 progress=progress,
             )
@@ -146,8 +162,8 @@ def attack(
             **values_of(Judging, given),
             **around,
         )
-    write_report(found, report)
-    hand_over(found, report, json=json, text="" if details or json else _brief(found))
+    output.write_report(found, report)
+    output.hand_over(found, report, json=json, text="" if details or json else _brief(found))
     return found.exit_code
 
 
@@ -156,33 +172,56 @@ def _brief(found: Attack) -> str:
     from sfumato.reports.adversaries import attack_title
 
     lines = [
-        *few([f"Warning: {each}" for each in found.warnings], "warning"),
-        *few(found.held, "note"),
+        *output.few([f"Warning: {each}" for each in found.warnings], "warning"),
+        *output.few(found.held, "note"),
     ]
     if found.verdict is not None:
         lines += ["", *found.verdict.lines(False)]
-    worst = sorted(found.outcomes, key=lambda each: each.rank)
-    heads = ("", "evidence for", "right", "share", "predicted", "at most", "attack")
-    rows = [(*_marked(each), attack_title(each.attack)) for each in worst]
+    if found.claims.detail_lost is not None:
+        lines += ["", f"Detail lost: {share_text(found.claims.detail_lost)}."]
+        lines += output.few([f"Promise: {each}" for each in found.claims.promises], "promise")
+    # As many as the sentence counts: what had nothing to guess is a detail.
+    worst = sorted((each for each in found.outcomes if each.attempts), key=lambda each: each.rank)
+    heads = ("evidence for", "right", "share", "predicted", "at most", "attack")
+    unshown = {each.attack for each in found.evidence if each.unshown}
+    rows = [
+        _row(each, attack_title(each.attack) + " (no row shows it)" * (each.attack in unshown))
+        for each in worst
+    ]
     said = wrapped(found.sentence)
+    if advice := [] if found.verdict is None else [*_advice(found)]:
+        said += ["", *output.then(advice)]
     # Two more lines say how many attacks are left and where the report is.
-    left = max(1, SCREEN - 5 - len(lines) - len(said))
-    table = columns([heads, *rows], (2, 3, 4, 5))
-    return "\n".join([*lines, "", *cut(table, left, "attack"), "", *said])
+    left = max(1, output.SCREEN - 5 - len(lines) - len(said))
+    table = output.columns([heads, *rows], (1, 2, 3, 4))
+    return "\n".join([*lines, "", *output.cut(table, left, "attack"), "", *said])
 
 
-def _marked(each: Outcome) -> tuple[str, ...]:
-    """An attack in a row, first whether it found more than a prediction allows."""
+def _advice(found: Attack) -> Iterator[str]:
+    """What may be done about what was found."""
+    if found.broken or found.exit_code == output.ABOVE:
+        yield "Release less of the original: sfumato anonymize with --promise-limits"
+        yield "Or a person answers for what is above, in a project: sfumato init, run, accept"
+    elif found.exit_code == output.READY:
+        yield "Sign it and hand it over, in a project: sfumato init, run, sign"
+
+
+def _row(each: Outcome, title: str) -> tuple[str, ...]:
+    """An attack in a row, last its title, which says where it found more than was predicted."""
+    at_most = each.allowed
     shares = (
-        each.success.value if each.attempts else None,
-        None if each.predicted is None else each.predicted.value,
-        each.allowed,
+        (each.success.value if each.attempts else None, at_most),
+        (None if each.predicted is None else each.predicted.value, None),
+        (at_most, None),
     )
+    mark = "BEATEN: " if each.broken else "by chance: " if each.above else ""
+    if at_most is not None and each.predicted is not None and at_most < each.predicted.value:
+        title = f"{title} (in whole records)"
     return (
-        "BEATEN" if each.broken else "by chance" if each.above else "",
         each.intruder,
         f"{each.right:,} of {each.attempts:,}",
-        *("-" if share is None else aligned_percentage(share) for share in shares),
+        *("-" if share is None else share_text(share, limit) for share, limit in shares),
+        f"{mark}{title}",
     )
 
 
@@ -202,6 +241,55 @@ def _truth(truth: Place | None, *, same_order: bool) -> str | None:
     return truth if truth is None or is_database(truth) else str(Path(truth).absolute())
 
 
+def _check_alone(release: str | None, given: Given) -> None:
+    """Refuse what an attack on a series does not take: it has its own referee."""
+    # A whole number is a seed, and given where it is 0, too.
+    beside = [
+        name for name, value in given.items() if name != "limits" and (value or type(value) is int)
+    ]
+    if release is not None or beside:
+        raise InputError(
+            "option --series",
+            "must stand in the place of RELEASE, with --schema, --limits and --report alone",
+            found="another argument or option",
+        )
+
+
+def _attack_series(
+    folder: Path, schema: Path | None, named: str | None, report: Path | None, *, json: bool
+) -> int:
+    """Attack all files of a series, print a row for each, and write the page."""
+    from sfumato.intruder.series_attack import attack_series
+    from sfumato.risk.verdict import Limits
+    from sfumato.schema import load_schema
+
+    if schema is None:
+        raise InputError("option --schema", "must say what each column is", found="none")
+    check_report(report)
+    limits = Limits(named) if named else Limits()
+    found = attack_series(folder, load_schema(schema), limits)
+    rows: list[tuple[str, ...]] = [
+        ("file", "people", "left", "found, came", "and left", "of who left", "one", "fewest")
+    ]
+    for each in found.months:
+        of_leavers = "-" if each.of_leavers is None else share_text(each.of_leavers)
+        shares = (
+            share_text(each.came),
+            share_text(each.left),
+            of_leavers,
+            share_text(each.person),
+        )
+        counts = f"{each.people:,}", f"{each.leavers:,}"
+        rows.append((each.label, *counts, *shares, f"{each.fewest}"))
+    lines = [*wrapped(found.sentence), "", *output.columns(rows, range(1, len(rows[0])))]
+    output.print_found(found.to_json(), lines, json=json)
+    if report is not None:
+        from sfumato.reports.report_files import write_attacked_series
+
+        output.say(f"Report: {write_attacked_series(found, report)}")
+    return found.exit_code
+
+
 def _check_given(release: str | None, schema: Path | None, review: Path | None) -> None:
     if release is None and review is None:
         raise InputError("argument RELEASE", "must be given, or --review FOLDER", found="neither")
@@ -214,14 +302,23 @@ def _check_given(release: str | None, schema: Path | None, review: Path | None) 
         )
 
 
+class Protection(NamedTuple):
+    """Files with the key of a release's pseudonyms and with its secret.
+
+    Without the latter it is ``release.secret`` beside the release.
+    """
+
+    key: Path | None = None
+    secret: Path | None = None
+
+
 def repeated_release(
     place: Place,
     original: Place,
     declared: Schema,
     *,
     register: Place | None,
-    key: Path | None,
-    secret: Path | None,
+    protection: Protection,
     layout: LayoutGiven,
     progress: Progress,
 ) -> Release:
@@ -235,10 +332,6 @@ def repeated_release(
         What each of its columns is.
     register
         The register that it was released with, if any.
-    key
-        The file with the key of its pseudonyms, if any.
-    secret
-        The file with its secret; ``release.secret`` beside it where not given.
     layout
         How the original's file is laid out, as far as that is said.
     progress
@@ -264,16 +357,16 @@ def repeated_release(
         )
     released = Path(place)
     if not released.is_file():
-        raise InputError(f"file {released.name}", "is not there", advice="check the path")
+        raise unreadable_file(f"file {released.name}", FileNotFoundError())
     manifest = _manifest_beside(released)
     # Before it is made again, which takes as long as it did the first time.
     _check_same(manifest, released, original, declared)
-    _check_key_and_register(manifest, register, key)
+    _check_key_and_register(manifest, register, protection.key)
     inputs = (released, original, register)
     # Data is no secret: a file that is read must not be named as one.
     secrets = Secrets.of(
-        secret_of(secret, released.with_name(MANIFEST), inputs, "option --original"),
-        key_of(key, inputs),
+        secret_of(protection.secret, released.with_name(MANIFEST), inputs, "option --original"),
+        key_of(protection.key, inputs),
     )
     table = open_table(original, declared, **layout, progress=progress)
     # A register that the release was not made with is the intruder's alone.
@@ -298,8 +391,7 @@ def repeated_database(
     place: str | None,
     original: Place | None,
     declared: Schema | None,
-    key: Path | None,
-    secret: Path | None,
+    protection: Protection,
     progress: Progress,
 ) -> Release:
     """The release of a database that the manifest in its folder describes, made again.
@@ -320,7 +412,7 @@ def repeated_database(
     beside = manifest_of(folder)
     manifest = _manifest_beside(beside.with_name(folder.resolve().name))
     tables, inputs = opened(original, declared), (folder, original)
-    _check_key_and_register(manifest, None, key)
+    _check_key_and_register(manifest, None, protection.key)
     found = folder_sha256(folder, declared.tables)
     if (manifest.output_sha256, manifest.input_sha256) != (found, tables.sha256):
         raise InputError(
@@ -331,8 +423,8 @@ def repeated_database(
         *manifest.constraints,
         **manifest.options.to_dict(),
         seed=manifest.seed,
-        secret=secret_of(secret, beside, inputs, "option --original"),
-        pseudonym_key=key_of(key, inputs),
+        secret=secret_of(protection.secret, beside, inputs, "option --original"),
+        pseudonym_key=key_of(protection.key, inputs),
         progress=progress,
     )
 

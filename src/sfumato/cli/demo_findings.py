@@ -234,8 +234,8 @@ def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> lis
     rows = [
         (
             f"{says} ({name})",
-            *(_fine(link["persons"][name][part]) for part in ("low", "value", "high")),
-            *(_fine(getattr(each, name)) for each in (truth.inferred, truth.reviewed)),
+            *(percentage(link["persons"][name][part], 2) for part in ("low", "value", "high")),
+            *(percentage(getattr(each, name), 2) for each in (truth.inferred, truth.reviewed)),
         )
         for name, says in (
             ("precision", "pairs joined that are right"),
@@ -354,11 +354,6 @@ def _goes_on(status: Status) -> str:
     program = "sfumato" if which("sfumato") else sys.argv[0]
     folder = project_folder.shell_path(status.place.folder)
     return f"Go on: change {status.place.file.name}, then type: {program} run {folder}"
-
-
-def _fine(value: float) -> str:
-    """A share in percent with two decimals; all of them only where it is all of them."""
-    return ">99.99 %" if 0.99995 <= value < 1 else percentage(value, 2)
 
 
 def _number(value: Any, count: bool = False) -> str:

@@ -219,7 +219,7 @@ def _write(wanted: ProposalRequest, output: Path, *, asks: bool) -> None:
         first = f"answer what stands under [schema.undecided] ({', '.join(questions)}), then "
     else:
         first = ""
-    tell_careful(proposed.unasked)
+    tell_careful(proposed.unasked, output)
     say(f"Next: {first}{command_of('run', output)}")
 
 
@@ -245,7 +245,7 @@ def _remembering(place: ProjectFolder) -> None:
         head = found.head()
     made = f"Made the ledger, head {head} (keep it elsewhere). " if is_new else ""
     say(
-        f"{made}Releases of this project are remembered in {ledger}, whose keys are in {keys}. "
+        f"{made}Releases of this project are remembered in {ledger}; its keys are in {keys}. "
         "For a project that has to stand alone: --no-remember, or --ledger FILE --keys FOLDER."
     )
 

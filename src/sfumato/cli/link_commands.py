@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,12 +20,14 @@ from sfumato.cli.output import (
     print_found,
     progress_bar,
     say,
+    then,
     warn,
     write_or_print,
 )
-from sfumato.cli.parameters import Json, TextOutput, argument, file_option, option
+from sfumato.cli.parameters import Details, Json, TextOutput, argument, file_option, option
 from sfumato.core.declaration import Layout, Place, is_uri, layout_of, place_of
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.core.secret_keys import read_secret
 from sfumato.linkage import link_options
 from sfumato.linkage.link_engine import Engine
@@ -261,7 +264,12 @@ def _matching(tables: Mapping[str, object], given: Given) -> Matching:
 )
 @with_declared(Layout, only=SAID_OF_ALL, panel=WHAT)
 def suggest(
-    tables: Tables, output: TextOutput = None, schema: SchemaOfTables = None, *, given: Given
+    tables: Tables,
+    output: TextOutput = None,
+    schema: SchemaOfTables = None,
+    details: Details = False,
+    *,
+    given: Given,
 ) -> None:
     """Propose a specification: what to compare, which records to bring together, and why."""
     from sfumato.schema import load_schema
@@ -270,7 +278,8 @@ def suggest(
     check_text(output, (*named.values(), schema))
     tables_read = _readable(named, given)
     made = _specification(tables_read, None, given, None if schema is None else load_schema(schema))
-    write_or_print(made.text, output, " Read and edit it: what is compared decides who is found.")
+    advice = " Read and edit it: what is compared decides who is found."
+    write_or_print(made.text, output, advice, details=details)
 
 
 @app.command()
@@ -501,10 +510,24 @@ def _write_with_report(links: Links | EncodedLinks, output: Path) -> None:
     links.write(output, also=draw)
 
 
+def _advice(links: Links | EncodedLinks, output: Path) -> Iterator[str]:
+    """What may be done with a linkage that was written."""
+    from sfumato.linkage.linkage_result import outcomes_json
+
+    undecided = outcomes_json(links)["possible_match"]
+    if undecided:
+        yield f"Review {counted(undecided, 'possible match')}: sfumato open {quote(str(output))}"
+    if links.found_any:
+        linked, schema = (quote(str(output / f"linked.{kind}")) for kind in ("parquet", "toml"))
+        yield f"Measure the linked file: sfumato assess {linked} --schema {schema}"
+
+
 def _hand_over(links: Links | EncodedLinks, output: Path, *, json: bool) -> None:
     """Print what was found, and say where everything is."""
     warn(links.warnings)
     print_found(links.to_json() if json else None, [str(links)], json=json)
     say(f"Wrote {output}")
+    if not json:
+        typer.echo("\n".join(("", *then(_advice(links, output)))))
     if not links.found_any:
         raise typer.Exit(NOT_MEASURED)

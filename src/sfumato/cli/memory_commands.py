@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.output import columns, print_found, say
-from sfumato.cli.parameters import Json, file_option, option
+from sfumato.cli.parameters import Json, argument, asked_ids, file_option, option
 from sfumato.core.declaration import fields_of
 from sfumato.core.number_text import counted, percentage
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
@@ -166,7 +166,7 @@ def hand_over(
     to: Annotated[str, option(metavar="RECIPIENT", help="Who gets it.")],
     project: Annotated[
         Path | None,
-        option(metavar="FILE", help="The project file whose limits and acceptances count."),
+        option(metavar="FILE", help="The project file with the limits and acceptances that count."),
     ] = None,
     ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
@@ -214,25 +214,43 @@ def _lines_of_composition(found: Together) -> list[str]:
 def waive(
     note: Note,
     by: By,
+    more: Annotated[
+        list[str] | None, argument(metavar="[NAME]...", help="More of --cohorts.")
+    ] = None,
     ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     recipient: Annotated[
-        str | None, option(metavar="NAME", help="Who is taken to share with no other.")
+        str | None, typer.Option(metavar="NAME", help="Who is taken to share with no other.")
     ] = None,
     release: Annotated[
         int | None, option(metavar="N", help="What holds other people than any other release.")
+    ] = None,
+    cohorts: Annotated[
+        list[str] | None,
+        option(
+            metavar="NAME...",
+            help="Files, or numbers of releases, no two of which share a person; their sketches "
+            "are held against it, now and at each hand-over.",
+        ),
     ] = None,
 ) -> None:
     """Waive that a recipient shares with others, or that people in common must be followed."""
     from sfumato.core.errors import InputError
 
     who = recipient if release is None else release
-    if who is None or (recipient is not None and release is not None):
+    chosen = [recipient is not None, release is not None, bool(cohorts)].count(True)
+    if chosen != 1 or (more and not cohorts):
         raise InputError(
-            "a waiver", "must name one thing", accepted="either --recipient or --release"
+            "a waiver",
+            "must name one thing",
+            accepted="--recipient NAME, --release N, or --cohorts NAME NAME...",
         )
     with remembering(ledger, keys) as book:
-        book.waive(who, note=note, by=by)
+        if who is not None:
+            book.waive(who, note=note, by=by)
+        else:
+            pairs = book.waive_cohorts([*(cohorts or ()), *(more or ())], note=note, by=by)
+            typer.echo(f"Compared: {counted(pairs, 'pair')} of files; none was recognised.")
     typer.echo("Waived; the entry says who did it and why.")
 
 
@@ -254,18 +272,38 @@ def register(
 
 @app.command()
 def forget(
-    person: Annotated[
-        str, option(metavar="KEY", help="The person's id in the files that were released.")
-    ],
     note: Note,
     by: By,
+    ids: Annotated[
+        Path | None,
+        option(
+            metavar="FILE",
+            help="A file with the ids of several people, a line each; asked without it.",
+        ),
+    ] = None,
     ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
 ) -> None:
-    """Erase a person from the sketches of all releases."""
+    """Erase people from the sketches of all releases.
+
+    Their ids are those of the files that were released. One is asked, or read from standard input,
+    a line each; it is no argument, which others could read.
+    """
+    from sfumato.core.errors import InputError
+    from sfumato.core.toml_text import read_text
+
+    if ids is None:
+        named = asked_ids("Id of the person to erase")
+    else:
+        named = set(map(str.strip, read_text(ids, f"file {ids.name}").splitlines())) - {""}
+    if not named:
+        raise InputError("ids of people", "must be given, a line each", found="none")
     with remembering(ledger, keys) as book:
-        found = book.forget(person, note=note, by=by)
+        found, unknown = book.forget(named, note=note, by=by)
     typer.echo(f"Erased from releases {', '.join(map(str, found))}.")
+    if unknown:
+        are, their = ("is", "its") if unknown == 1 else ("are", "their")
+        typer.echo(f"{counted(unknown, 'id')} {are} in no release: check {their} spelling.")
 
 
 @app.command()

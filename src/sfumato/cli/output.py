@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
+import tomllib
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -21,7 +22,7 @@ from sfumato.cli.own_process import check_interrupt, interrupted
 from sfumato.core.atomic import check_target, write_text
 from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError, LeavesWarning
-from sfumato.core.number_text import NARROW, WIDTH, clause, counted, wrapped
+from sfumato.core.number_text import NARROW, WIDTH, clause, counted, share_text, wrapped
 
 if TYPE_CHECKING:
     from sfumato.core.chain import Verdict
@@ -84,7 +85,7 @@ LEADING = (
 """Measures that a summary shows; the others are among the details."""
 
 
-def few(lines: Sequence[str], of: str) -> list[str]:
+def few(lines: Sequence[str], of: str, shown: int = SHOWN) -> list[str]:
     """The first lines, each on at most two of a screen, and how many more there are.
 
     Parameters
@@ -92,9 +93,9 @@ def few(lines: Sequence[str], of: str) -> list[str]:
     of
         What one line is; its plural has an s.
     """
-    left = len(lines) - SHOWN
+    left = len(lines) - shown
     return [
-        *on_two(lines[:SHOWN]),
+        *on_two(lines[:shown]),
         *([f"{counted(left, f'more {of}')}: --details"] if left > 0 else []),
     ]
 
@@ -103,9 +104,11 @@ MOST = 190
 """Signs that two lines of a screen have room for."""
 
 
-def on_two(lines: Iterable[str]) -> list[str]:
-    """Each line on at most two of a screen."""
-    cut = (shorten(line, MOST, placeholder=" …") for line in lines)
+def on_two(lines: Iterable[str], more: str = " More: --details.") -> list[str]:
+    """Each line on at most two of a screen; what is cut ends with where more is."""
+    cut = (
+        line if len(line) <= MOST else f"{clause(line, MOST - len(more))}{more}" for line in lines
+    )
     return [part for line in cut for part in wrapped(line, later="    ")]
 
 
@@ -115,8 +118,25 @@ def in_classes(risk: Risk) -> str:
     return f"{records} of {people} in {counted(risk.classes, 'class')}"
 
 
-def brief(risk: Risk) -> str:
-    """What a file gives away, on one screen: leading measures, worst columns, the verdict."""
+def brief(risk: Risk, advice: str) -> str:
+    """What a file gives away, on one screen: leading measures, worst columns, the verdict.
+
+    Parameters
+    ----------
+    advice
+        What to do next.
+    """
+    # A line more says where the report is; what there is most of gives way to what there must be.
+    forms = ("\n".join(_measured(risk, advice, shown)) for shown in (SHOWN, 2, 1))
+    text = ""
+    for text in forms:
+        if lines_of(text) < SCREEN:
+            break
+    return text
+
+
+def _measured(risk: Risk, advice: str, shown_each: int) -> list[str]:
+    """The lines of `brief`, with so many of each kind."""
     people = in_classes(risk)
     where = "" if risk.ran is None else f", on {risk.ran}"
     shown = [row for row in risk.rows() if row.name in LEADING]
@@ -125,25 +145,35 @@ def brief(risk: Risk) -> str:
     for each in shown:
         start = f"  {each.name:<{name}}  {each.value:>8}  "
         lines.append(start + clause(each.meaning, WIDTH - len(start)).removesuffix("."))
-    lines += _sensitive(risk)
+    lines += _sensitive(risk, shown_each)
     held = [each.row() for each in risk.held]
-    lines += few([f"{each.name}  {each.value}  {each.meaning}" for each in held], "limit")
-    lines += few([f"Warning: {warning}" for warning in risk.warnings], "warning")
+    lines += few(
+        [f"{each.name}  {each.value}  {each.meaning}" for each in held], "limit", shown_each
+    )
+    lines += few([f"Warning: {warning}" for warning in risk.warnings], "warning", shown_each)
     if risk.columns:
         lines.append(f"Of each further column: --details ({counted(len(risk.columns), 'column')}).")
-    return "\n".join([*lines, *([] if risk.verdict is None else ["", risk.verdict.text(False)])])
+    told = then([advice]) if risk.verdict is None else [risk.verdict.text(False, advice=[advice])]
+    return [*lines, "", *told]
 
 
-def _sensitive(risk: Risk) -> list[str]:
+def then(advice: Iterable[str]) -> list[str]:
+    """What to do next, below all else; each on at most two lines."""
+    return ["Next:", *(line for text in advice for line in wrapped(text, "  ", " " * 6))]
+
+
+def _sensitive(risk: Risk, shown: int) -> list[str]:
     """The sensitive columns of which a class tells most, the worst first."""
     worst = sorted(risk.sensitive.items(), key=lambda each: -each[1].avg_gsar.value)
     worst.sort(key=lambda each: -each[1].h_affiliation.value)
-    name = max([9, *(min(len(column), 40) for column, _ in worst[:SHOWN])])
+    name = max([9, *(min(len(column), 40) for column, _ in worst[:shown])])
     head = f"  {'sensitive':<{name}}  shared by, at most  on average  values, at least  t-closeness"
     lines = [
-        f"  {shorten(column, 40, placeholder='…'):<{name}}  {100 * one.h_affiliation.value:16.1f} %"
-        f"  {100 * one.avg_gsar.value:8.1f} %  {one.l_distinct:16}  {one.t_closeness.value:11.3f}"
-        for column, one in worst[:SHOWN]
+        f"  {shorten(column, 40, placeholder='…'):<{name}}"
+        f"  {share_text(one.h_affiliation.value):>18}"
+        f"  {share_text(one.avg_gsar.value):>10}"
+        f"  {one.l_distinct:16}  {one.t_closeness.value:11.3f}"
+        for column, one in worst[:shown]
     ]
     left = len(worst) - len(lines)
     more = [f"  {counted(left, 'more column')}: --details"] if left else []
@@ -194,34 +224,59 @@ def check_text(output: Path | None, inputs: Iterable[Place | None]) -> None:
         check_apart((output,), inputs)
 
 
-def write_or_print(text: str, output: Path | None, advice: str = "") -> bool:
-    """Write a text where it is asked for, and say so; print it without a place.
+def write_or_print(text: str, output: Path | None, advice: str = "", *, details: bool) -> bool:
+    """Write a TOML text where it is asked for, say so, and whether; print it without a place.
 
     Parameters
     ----------
-    text
-        It.
-    output
-        Where it goes, or to the terminal.
     advice
         What to do with it.
-
-    Returns
-    -------
-    bool
-        Whether it was written.
+    details
+        Whether it is printed as it would be written, however long it is.
     """
-    if output is None:
-        lines = text.splitlines(keepends=True)
-        # A file that takes what is printed gets all of it; a screen shows where it goes on.
-        room = len(lines) if not sys.stdout.isatty() or len(lines) <= SCREEN else SCREEN - 2
-        typer.echo("".join(lines[:room]), nl=False)
-        if room < len(lines):
-            say(f"{counted(len(lines) - room, 'more line')}: --output FILE writes all of them.")
+    if output is not None:
+        write_text(output, text)
+        say(f"Wrote {output}.{advice}")
+        return True
+    if details or lines_of(text) <= SCREEN - 2:
+        typer.echo(text, nl=False)
         return False
-    write_text(output, text)
-    say(f"Wrote {output}.{advice}")
-    return True
+    # A file that takes what is printed gets all of it, so that only its form is brief.
+    forms = ["\n".join(_compact(tomllib.loads(text), depth)).lstrip() for depth in (3, 2, 1)]
+    typer.echo(next((form for form in forms if lines_of(form) <= SCREEN - 2), forms[-1]))
+    say("Why each line is so: --details prints it, --output FILE writes it, to be edited.")
+    return False
+
+
+def lines_of(text: str) -> int:
+    """How many lines of a screen a text takes."""
+    return sum(max(1, -(-len(line) // WIDTH)) for line in text.splitlines())
+
+
+def _compact(found: Mapping[str, Any], depth: int, at: str = "") -> Iterator[str]:
+    """Lines of TOML without comments; tables below a depth are parts of a line."""
+    import tomlkit
+
+    sections = {n: v for n, v in found.items() if depth > 1 and isinstance(v, dict)}
+    if at and len(sections) < len(found):
+        yield from ("", f"[{at}]")
+    for name, value in found.items():
+        if name not in sections:
+            yield _inline({name: value})[1:-1]
+    for name, section in sections.items():
+        key = tomlkit.key(name).as_string()
+        yield from _compact(section, depth - 1, f"{at}.{key}" if at else key)
+
+
+def _inline(value: Any) -> str:
+    """A value as a part of a line of TOML."""
+    import tomlkit
+
+    if not isinstance(value, dict):
+        return str(tomlkit.item(value).as_string())
+    return (
+        f"{{{', '.join(f'{tomlkit.key(n).as_string()} = {_inline(v)}' for n, v in value.items())}}}"
+    )
 
 
 def say(text: str) -> None:
@@ -403,12 +458,18 @@ MOST_LISTED = 6
 """Columns that a sentence counts, rather than name them."""
 
 
-def tell_careful(unasked: Sequence[str]) -> None:
-    """Name the doubtful columns that nothing is asked about, as others are more doubtful."""
+def tell_careful(unasked: Sequence[str], noted: Path | None) -> None:
+    """Name the doubtful columns that nothing is asked about, as others are more doubtful.
+
+    Parameters
+    ----------
+    noted
+        The file with notes about its columns; ``None`` where --details prints them.
+    """
     if unasked:
-        named = (
-            ", ".join(map(printable, unasked)) if len(unasked) < MOST_LISTED else "see the notes"
-        )
+        named = ", ".join(map(printable, unasked))
+        if len(unasked) >= MOST_LISTED:
+            named = f"{noted or '--details'} marks them 'not asked'"
         say(
             f"{len(unasked)} more doubtful column{'s have' if len(unasked) > 1 else ' has'} the "
             f"more careful role, unasked: {named}."

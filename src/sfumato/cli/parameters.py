@@ -48,6 +48,14 @@ Report = Annotated[
 ]
 
 
+def asked_ids(question: str) -> set[str]:
+    """Ids of people, asked or from standard input, a line each; arguments others could read."""
+    given = typer.get_text_stream("stdin")
+    if given.isatty():
+        return {typer.prompt(question, hide_input=True, err=True).strip()} - {""}
+    return {line.strip() for line in given} - {""}
+
+
 def check_report(report: Path | None, inputs: Sequence[Place | None] = ()) -> None:
     """Refuse a report that cannot or must not be written, before work starts.
 

@@ -124,7 +124,7 @@ def _of_period(file: Path, data: str | None, period: str | None) -> ProjectFolde
         If a file is named without its period, or beside the one that the period has.
     """
     from sfumato.core.errors import InputError
-    from sfumato.pipeline.acceptances import note_period
+    from sfumato.pipeline.periods import note_period
     from sfumato.pipeline.project_folder import open_project
     from sfumato.pipeline.project_text import PROJECT_FILE
 
@@ -210,9 +210,12 @@ def dossier(
     # Each version has its own file: one must never lie where the other is looked for.
     parts = ["dossier", *(["public"] if public else []), *([period] if period else [])]
     target = output or Path(f"{'-'.join(parts)}.html")
-    report(results, target, audience="public" if public else "internal", recipient=recipient)
+    # Without one of the project's own that of --language is spoken.
+    spoken = place.spoken_settings.get("language")
+    audience = "public" if public else "internal"
+    report(results, target, audience=audience, recipient=recipient, language=spoken)
     if not is_known(results, recipient):
-        warn(("the recipient is in neither the ledger nor [dossier]: check the name",))
+        warn(("the ledger and [dossier] do not know the recipient: check the name",))
     say(f"Dossier: {target}")
 
 
@@ -295,7 +298,7 @@ def run_telling(
             say(line)
         # Stages repeat the warnings of those before them.
         new = [each for each in dict.fromkeys(_warnings(state)) if each not in warned]
-        for line in new if shown is None else on_two(new[: max(0, shown - len(warned))]):
+        for line in new if shown is None else on_two(new[: max(0, shown - len(warned))], more=""):
             say(line)
         warned.extend(new)
 
@@ -419,7 +422,7 @@ def _release_lines(status: Status) -> list[str]:
     found = status.measured(RELEASE) or {}
     if "classes" not in found or "utility" not in found:
         return []
-    lost = f"lost in quasi-identifiers (ncp): {100 * found['utility']['ncp']:.1f} %"
+    lost = f"lost in quasi-identifiers (ncp): {share_text(found['utility']['ncp'])}"
     return ["", f"Release: classes: {found['classes']:,}; {lost}"]
 
 

@@ -48,7 +48,13 @@ Gold = Annotated[
 ]
 GoldShare = Annotated[
     float,
-    typer.Option(min=0, max=0.5, metavar="SHARE", help="Of gold pairs.", rich_help_panel=WORK),
+    typer.Option(
+        min=0,
+        max=0.5,
+        metavar="SHARE",
+        help="Share of pairs of known truth among a worker's.",
+        rich_help_panel=WORK,
+    ),
 ]
 Overlap = Annotated[
     int,
@@ -219,11 +225,11 @@ def create(
 
     from sfumato.review.review_sources import from_linkage
     from sfumato.server.config import Role
-    from sfumato.server.live.live_projects import make_project
-    from sfumato.server.manager.uploads import keep_linkage
+    from sfumato.server.live.new_projects import make_project
+    from sfumato.server.manager.dealing import keep_linkage
 
     chief = _person(manager, Role.MANAGER)
-    # Somebody else, as nobody can grant anything to a project that they manage.
+    # Somebody else, as nobody consents to rules of their own.
     owner = _person(custodian, Role.CUSTODIAN, other_than=chief)
     settings = Settings(**chosen_rules(given))
     with progress_bar() as progress:
@@ -244,17 +250,18 @@ def create(
         )
     typer.echo(str(made.id))
     say(f"{counted(len(project.pairs), 'pair')} of {counted(len(project.records), 'record')}.")
+    say(f"{owner.name} is to accept the rules before pairs are dealt.")
     if not kept:
         say("The linked file cannot be written there: the folder lacks what is analysed.")
 
 
 def _person(name: str, role: str, other_than: Account | None = None) -> Account:
-    """An account with a role, by its name or as the only one; another one where there is one."""
+    """An account with a role, by its name or as the only one, and not that of `other_than`."""
     from sfumato.server.store.models import Account
 
     active = Account.objects.filter(is_active=True).order_by("name")
     able: list[Account] = [each for each in active if each.has_role(role)]
-    able = [each for each in able if other_than is None or each.pk != other_than.pk] or able
+    able = [each for each in able if other_than is None or each.pk != other_than.pk]
     found = [each for each in able if each.name == name] if name else able
     if len(found) == 1:
         return found[0]
@@ -375,7 +382,7 @@ def _table(points: tuple[Point, ...], facts: dict[str, Any]) -> list[str]:
     ]
     rows = [("sure", "KAPR", "characters shown", "answers as by all", "right")]
     for point in points:
-        sure = "all shown" if point.certainty is None else f"{point.certainty:g}"
+        sure = "all that may be" if point.certainty is None else f"{point.certainty:g}"
         right = "-" if point.accuracy is None else percentage(point.accuracy)
         shares = (percentage(point.characters), percentage(point.same_as_full))
         rows.append((sure, f"{point.kapr:.4f}", *shares, right))

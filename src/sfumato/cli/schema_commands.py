@@ -133,6 +133,7 @@ def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[s
     room
         Most columns that are listed, and half as many lines of what they tell; ``None`` for all.
     """
+    from sfumato.table.contents import FEW
     from sfumato.table.file_profile import HEADINGS
 
     heads, rows = list(HEADINGS), [list(row) for row in found.rows()]
@@ -150,14 +151,15 @@ def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[s
     half = None if room is None else SHOWN
     lines = [f"{found.subject}: {counted(found.sampled, 'record')} looked at", ""]
     lines += [*cut(columns([heads, *rows]), room, "column"), ""]
-    lines.append(f"Different in every record: {', '.join(found.keys) or 'no column'}.")
+    none = f"no column of more than {FEW} values"
+    lines.append(f"Different in every record: {', '.join(found.keys) or none}.")
     if found.keys_with_person:
         named = ", ".join(found.keys_with_person)
         lines.append(f"Different in every record of one {found.person}: {named}.")
     for parts in found.dates_in_parts:
         lines.append(f"One date: {', '.join(parts)}.")
     if found.uniqueness:
-        steps = [[f"of {counted(found.persons, 'person')} unique on", "up to here", "all but this"]]
+        steps = [[f"of {found.told_apart} unique by", "this and above", "without this"]]
         steps += [[u.column, *map(percentage, (u.up_to, u.without))] for u in found.uniqueness]
         lines += ["", *cut(columns(steps, (1, 2)), half, "column")]
     told = [[d.by, d.of, percentage(d.share), f"{d.exceptions:,}"] for d in found.dependences]
@@ -181,6 +183,7 @@ def guess(
     ask: Annotated[
         bool, typer.Option("--ask", help="Ask the open questions here, at the terminal.")
     ] = False,
+    details: Details = False,
     *,
     given: Given,
 ) -> None:
@@ -193,21 +196,24 @@ def guess(
 
     check_text(output, data)
     if len(data) > 1 or Path(data[0]).is_dir():
-        _guess_database(tables_of(data), output, layout_of(given))
+        _guess_database(tables_of(data), output, layout_of(given), details=details)
         return
     proposed = guess_schema(data[0], **layout_of(given))
     made = proposed.answered(_answers(proposed)) if ask else proposed.schema
     advice = " Read and edit it: only you know what an intruder may know."
-    if write_or_print(dump_schema(made, proposed.notes), output, advice) and made.undecided:
+    text = dump_schema(made, proposed.notes)
+    if write_or_print(text, output, advice, details=details) and made.undecided:
         number = len(made.undecided)
         say(
             f"{counted(number, 'question')} under [undecided] must be answered "
             "before a release: edit the file, or let --ask ask them."
         )
-    tell_careful(proposed.unasked)
+    tell_careful(proposed.unasked, output)
 
 
-def _guess_database(tables: Mapping[str, Place], output: Path | None, layout: LayoutGiven) -> None:
+def _guess_database(
+    tables: Mapping[str, Place], output: Path | None, layout: LayoutGiven, *, details: bool
+) -> None:
     """Propose the schema of a database."""
     from sfumato.schema import dump_schema
     from sfumato.table.database_guess import guess_database
@@ -220,7 +226,7 @@ def _guess_database(tables: Mapping[str, Place], output: Path | None, layout: La
     }
     schema = proposed.schema.model_copy(update={"tables": made})
     advice = " Read and edit it: only you know what an intruder may know."
-    write_or_print(dump_schema(schema, proposed.notes), output, advice)
+    write_or_print(dump_schema(schema, proposed.notes), output, advice, details=details)
     open_ = [f"{name}.{column}" for name, each in made.items() for column in each.undecided]
     if open_:
         say(f"To be answered before a release, under 'undecided': {', '.join(open_)}.")

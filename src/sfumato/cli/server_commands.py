@@ -257,12 +257,11 @@ def verify(
     Exit code 2 if something was.
     """
     existing(data, keys, database, older=True)
-    from sfumato.server.audit_log import parse_head
-    from sfumato.server.audit_log import verify as check
+    from sfumato.server.audit_log import parse_head, verified
     from sfumato.server.heads import kept
 
     own = kept()
-    verdict = check(parse_head(against) if against else (own.head if own else None))
+    verdict = verified(None, parse_head(against) if against else (own.head if own else None))
     show_verdict("audit log", verdict)
 
 
@@ -287,6 +286,24 @@ def restore(data: Data = DATA, keys: KeyFolder = None, database: Database = "") 
 
     lost = go_on()
     say(f"Restored. Rows made since that are lost: {lost:,}.")
+
+
+@audits.command()
+def rotate(data: Data = DATA, keys: KeyFolder = None, database: Database = "") -> None:
+    """Put new keys in the place of the server's; stop it first.
+
+    Everybody logs in again. The keys of before stay beside the new ones, for the log and for
+    earlier backups, of which people with a second factor then need a new link. The key by which
+    budgets find their people stays.
+    """
+    existing(data, keys, database, older=True)
+    from sfumato.server import heads
+
+    heads.check_kept()
+    for name, told in heads.rotate().items():
+        typer.echo(f"{name}: {told}")
+    heads.keep()
+    say("Start the server again, and make a backup of the keys.")
 
 
 @projects.command(name="list")
@@ -409,10 +426,11 @@ def started(config: ServerConfig, *, older: bool = False) -> Keys:
 
     try:
         made = boot(config)
-        from sfumato.server.heads import check_kept
+        from sfumato.server.heads import check_current, check_kept
 
         if not older:
             check_kept()
+            check_current()
     except DatabaseError:
         raise InputError(
             "the database",

@@ -48,7 +48,7 @@ TunedData = Annotated[
     str,
     argument(
         metavar="DATA",
-        help="The file, as of 'sfumato anonymize'; or a project, its file or folder, whose table, "
+        help="The file, as of 'sfumato anonymize'; or a project, its file or folder: its table, "
         "schema, limits and acceptances are taken.",
     ),
 ]

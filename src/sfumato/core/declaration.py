@@ -530,7 +530,7 @@ Header = Annotated[
 Encoding = Annotated[
     str | None,
     Parameter(
-        "The encoding of a CSV file that is neither UTF-8 nor UTF-16, such as windows-1252.",
+        "The encoding of a CSV file, where it is not UTF-8 or UTF-16, such as windows-1252.",
         "NAME",
     ),
 ]
@@ -544,7 +544,9 @@ SkippedLines = Annotated[
 ]
 Sheet = Annotated[
     str | None,
-    Parameter("The sheet of an Excel workbook, by its name or number; the first table.", "SHEET"),
+    Parameter(
+        "The sheet of an Excel workbook, by its name or number; without it the first.", "SHEET"
+    ),
 ]
 
 

@@ -76,6 +76,16 @@ class InputError(SfumatoError):
         )
 
 
+def unreadable_file(subject: str, error: OSError | ValueError, advice: str = "") -> InputError:
+    """The error for a file that the system does not give."""
+    if isinstance(error, FileNotFoundError):
+        return InputError(subject, "is not there", advice=advice or "check the path")
+    found = (getattr(error, "strerror", None) or "a path that no file can have").lower()
+    if isinstance(error, IsADirectoryError):
+        found = "a folder"
+    return InputError(subject, "must be a file that can be read", found=found, advice=advice)
+
+
 class NothingToLinkError(InputError):
     """Tables say nothing about people that could be linked."""
 
@@ -97,7 +107,7 @@ class ConstraintsNotMetError(SfumatoError):
         self,
         failures: tuple[str, ...],
         options: tuple[str, ...] = (),
-        said: str = "No release of this file can meet what was asked.",
+        said: str = "No release of this file keeps every promise.",
     ) -> None:
         self.failures = failures
         self.options = options

@@ -22,10 +22,10 @@ def is_estimate(estimator: str | None) -> bool:
 
 
 def verdict(met: bool, promised: bool) -> str:
-    """What is said of a limit: met, not met, or kept by an estimate only."""
+    """What is said of a limit: kept, broken, or kept by an estimate only."""
     if not met:
-        return "not met"
-    return "met" if promised else ESTIMATED
+        return "broken"
+    return "kept" if promised else ESTIMATED
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 
+from sfumato.core.number_text import percent
+
 COLOURS = ("#c7ab6b", "#1b4965")
 """Of two things side by side, as in reports; of one alone the second."""
 MOST_BARS = 40
@@ -71,7 +73,7 @@ def bars(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]
             )
         last = list(series.values())[-1][place]
         end = _LEFT + max(each[place] for each in series.values()) * (_WIDTH - _LEFT - 50)
-        parts.append(svg_text(end + 4, y + 0.7 * _ROW, f"{100 * last:.3g} %", "start"))
+        parts.append(svg_text(end + 4, y + 0.7 * _ROW, percent(last), "start"))
     height = _TOP + len(shown) * _ROW + 4
     if len(labels) > len(shown):
         said = f"{len(labels) - len(shown):,} more are not drawn"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 from textwrap import wrap
 
-from sfumato.core.phrases import Figure, Phrase, Plural
+from sfumato.core.phrases import Figure, Phrase, Plural, listed
 
 NARROW = "\u202f"
 """Narrow space that does not break, between a number and its unit."""
@@ -14,6 +15,8 @@ WIDTH = 100
 """Signs of a line of a terminal."""
 LEAST = 0.0001
 """Per cent from which a share is printed as a number, which has no exponent from there on."""
+MANY_COLUMNS = 6
+"""From here on columns stand in one table or are counted, and are not named in a sentence."""
 _SEVERAL = {
     "person": "people",
     "class": "classes",
@@ -38,6 +41,11 @@ def counted(number: int, one: str, several: str = "") -> str:
     return Plural(f"{{n}} {one}", f"{{n}} {several}", number, n=count(number))
 
 
+def named(names: Sequence[str]) -> str:
+    """A few names as a phrase; many are counted, and stand in a table."""
+    return listed(names) if len(names) < MANY_COLUMNS else counted(len(names), "column")
+
+
 def wrapped(text: str, first: str = "", later: str = "", width: int = WIDTH) -> list[str]:
     """Lines of a terminal, which never part a number from its sign, or a name at its hyphens."""
     # A space that does not break would stay in what people copy and search for.
@@ -50,11 +58,11 @@ def clause(text: str, room: int) -> str:
     """The longest beginning of a text that says something whole; cut at a word where none fits."""
     if len(text) <= room:
         return text
-    for end in (". ", "; ", ": ", ", "):
+    for end in ("? ", ". ", "; ", ": ", ", "):
         # A sentence that is cut at a sign keeps the point that it would have had.
         place = text.rfind(end, 0, room)
-        if place > 0:
-            return f"{text[:place]}."
+        if place > 0 and text.count("(", 0, place) == text.count(")", 0, place):
+            return f"{text[:place]}{'?' if end == '? ' else '.'}"
     return f"{text[: room - 1].rsplit(' ', 1)[0]}…"
 
 
@@ -100,6 +108,9 @@ def share_text(share: float, limit: float | None = None) -> str:
         return near
     digits = 3 if value > 90 else 2
     text = f"{value:.{digits}g}"
+    # At its limit a share is written as the limit is: more digits show no side.
+    if limit is not None and abs(share - limit) < 1e-9:
+        limit = None
     while limit is not None and digits < 9 and (float(text) > 100 * limit) != (share > limit):
         digits += 1
         text = f"{value:.{digits}g}"
@@ -113,14 +124,6 @@ def _near_an_end(value: float, most: float, space: str) -> Phrase | None:
     if most < value < 100:
         return Phrase("over {share}", share=Figure(f"{most}{space}%"))
     return None
-
-
-def aligned_percentage(share: float) -> str:
-    """The same for a column of figures: one decimal place always, three digits below 1 %."""
-    value = 100 * share
-    if 0 < value < LEAST or 99.95 <= value < 100:
-        return percentage(share)
-    return f"{value:.3g} %" if 0 < value < 1 else f"{value:.1f} %"
 
 
 def number(value: float) -> str:

@@ -7,7 +7,7 @@ the English, a page the language that is spoken while it is filled.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from datetime import date
@@ -156,7 +156,7 @@ class Figure(Spoken):
 
     def said(self) -> str:
         """The same with the marks of the language that is spoken."""
-        thousands, decimals = _MARKS.get(language(), (",", "."))
+        thousands, decimals = marks()
         return self.translate({ord(","): thousands, ord("."): decimals})
 
 
@@ -169,9 +169,30 @@ def spoken(text: Any) -> Any:
     return text.said() if isinstance(text, Spoken) else text
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names as a phrase: ``a, b and c``."""
+    if len(names) < 2:
+        return names[0] if names else ""
+    return Phrase("{first} and {last}", first=Listed(names[:-1]), last=names[-1])
+
+
+def recalled(text: str, phrases: Iterable[Phrase]) -> str:
+    """A text that went through JSON as the phrase that it was, of these; else as it is."""
+    for each in () if isinstance(text, Phrase) else phrases:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(each.message))
+        if found := re.fullmatch(pattern, text, re.DOTALL):
+            return Phrase(each.message, **found.groupdict())
+    return text
+
+
 def joined(between: str, several: Iterable[Any]) -> str:
     """Phrases in the language that is spoken, with something between them."""
     return between.join(str(spoken(each)) for each in several)
+
+
+def marks() -> tuple[str, str]:
+    """What separates thousands, and decimals, in the language that is spoken."""
+    return _MARKS.get(language(), (",", "."))
 
 
 def language() -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from sfumato.core.arrays import Ints
 from sfumato.core.atomic import atomic_path
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 
 # 256 bits, the length of SHA-256: a longer key of HMAC with it adds nothing.
 KEY_BYTES = 32
@@ -101,11 +101,7 @@ def read_secret(
             # One byte more than allowed tells that there is more, without reading a large file.
             content = stream.read(LONGEST_SECRET + 1)
     except OSError as error:
-        raise InputError(
-            subject,
-            "must be a file that can be read",
-            found=(error.strerror or type(error).__name__).lower(),
-        ) from None
+        raise unreadable_file(subject, error) from None
     secret = content.strip()
     # Several lines of text are likely a table that was
     # named by mistake. Random bytes may hold line ends.

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from sfumato.core.chain import detail_text
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 
 SIGNATURE = "signature.json"
 """The signature of a release, beside the folders of what it is about."""
@@ -281,17 +281,12 @@ def _state(folder: Path, name: str, signed: Mapping[str, str]) -> FileState:
 
 
 def new_key(path: Path) -> str:
-    """Write a new key that its owner alone may read, and its public half beside it.
+    """The fingerprint of a new key: its owner alone may read it; its public half lies beside it.
 
     Parameters
     ----------
     path
         A new file; the public half is the same with ``.pub`` behind it.
-
-    Returns
-    -------
-    str
-        The fingerprint.
     """
     key, public = Ed25519PrivateKey.generate(), path.with_name(path.name + PUBLIC_SUFFIX)
     private = key.private_bytes(
@@ -367,12 +362,8 @@ def _content(path: Path, is_open: Callable[[], bool]) -> bytes:
         with path.open("rb") as stream:
             return stream.read(_CHUNK)
     except OSError as error:
-        raise InputError(
-            f"key {path.name}",
-            "must be a file that can be read",
-            found=(error.strerror or "another").lower(),
-            advice="'sfumato key new FILE' makes one",
-        ) from None
+        advice = "'sfumato key new FILE' makes one"
+        raise unreadable_file(f"key {path.name}", error, advice) from None
 
 
 def _no_key(path: Path, kind: str) -> InputError:

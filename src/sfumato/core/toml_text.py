@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 
 
 def read_text(file: Path, subject: str, *, advice: str = "") -> str:
@@ -16,12 +16,7 @@ def read_text(file: Path, subject: str, *, advice: str = "") -> str:
     except UnicodeDecodeError:
         raise InputError(subject, "must be text in UTF-8") from None
     except OSError as error:
-        found = (error.strerror or type(error).__name__).lower()
-        if isinstance(error, IsADirectoryError):
-            found = "a folder"
-        raise InputError(
-            subject, "must be a file that can be read", found=found, advice=advice
-        ) from None
+        raise unreadable_file(subject, error, advice) from None
 
 
 def parse_toml(text: str, subject: str) -> dict[str, Any]:

@@ -548,11 +548,6 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
     ----------
     folder
         Where; made if it does not exist.
-
-    Returns
-    -------
-    tuple of Path
-        The files written, in the order above.
     """
     tables = {
         "hospital.csv": clinics.hospital,

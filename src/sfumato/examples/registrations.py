@@ -251,11 +251,6 @@ def write_registrations(
     ----------
     folder
         Where; made if it does not exist.
-
-    Returns
-    -------
-    tuple of Path
-        The files written, in the order above.
     """
     tables = {
         "patients_hospital.csv": registrations.hospital,

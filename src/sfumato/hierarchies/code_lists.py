@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 from sfumato.hierarchies.hierarchy import Hierarchy
 
 
@@ -225,14 +225,8 @@ def read_text(path: Path, subject: str, kind: str = "CSV") -> str:
     """The whole text of a hierarchy's file, of this kind, without a byte-order mark."""
     try:
         raw = path.read_bytes()
-    except OSError as error:
-        folder = isinstance(error, IsADirectoryError)
-        kind = "a folder" if folder else (error.strerror or type(error).__name__).lower()
-        raise InputError(subject, "must be a file that can be read", found=kind) from None
-    except ValueError:
-        raise InputError(
-            subject, "must be a file that can be read", found="a path that no file can have"
-        ) from None
+    except (OSError, ValueError) as error:
+        raise unreadable_file(subject, error) from None
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -11,9 +11,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from sfumato.core.declaration import Progress, drawn_seed, keywords, layout_of, silent, taken
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.core.measure import Measure
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import counted, share_text
+from sfumato.core.phrases import Listed, Phrase
 from sfumato.intruder import attack_options
 from sfumato.intruder import attacks as all_attacks
 from sfumato.intruder.attack_result import (
@@ -48,35 +49,51 @@ def in_words(held: Held, given: Given) -> tuple[str, ...]:
 def _sentences(held: Held, given: Given) -> Iterator[str]:
     people = counted(held.knowledge.persons, "person")
     if held.itself:
-        yield (
-            f"Nothing but the file: of all {people} in it the intruder knows the class that they "
-            "are in, as one would who knows all quasi-identifiers."
+        yield Phrase(
+            "Nothing but the file: of all {people} in it the intruder knows the class that they "
+            "are in, as one would who knows all quasi-identifiers.",
+            people=people,
         )
     else:
-        what = "the exact data" if given.register is None else "a register"
-        yield f"The intruder holds {what} of {people}."
-        names = [column.name for column in held.knowledge.quasi_identifiers]
-        yield f"Known of each person: {', '.join(names)}."
+        yield (
+            Phrase("The intruder holds the exact data of {people}.", people=people)
+            if given.register is None
+            else Phrase("The intruder holds a register of {people}.", people=people)
+        )
+        names = Listed(column.name for column in held.knowledge.quasi_identifiers)
+        yield Phrase("Known of each person: {columns}.", columns=names)
     others = [column.name for column in held.knowledge.others]
     if others:
-        more = f" and {counted(len(others) - MOST, 'more column')}" if len(others) > MOST else ""
-        yield f"Also known: {', '.join(others[:MOST])}{more}."
+        named: str = Listed(others[:MOST])
+        if len(others) > MOST:
+            more = counted(len(others) - MOST, "more column")
+            named = Phrase("{first} and {last}", first=named, last=more)
+        yield Phrase("Also known: {columns}.", columns=named)
     if given.counts:
-        yield "Also known: how many records each person has in the release."
-    yield from _errors(given.noise, "wrong")
-    yield from _errors(given.missing, "unknown")
+        yield Phrase("Also known: how many records each person has in the release.")
+    wrong = Phrase("wrong"), Phrase("unknown")
+    for shares, what in zip((given.noise, given.missing), wrong, strict=True):
+        yield from _errors(shares, what)
     if given.review is not None:
-        yield "What the screens of a clerical review showed, beside the tables that were linked."
+        yield Phrase(
+            "What the screens of a clerical review showed, beside the tables that were linked."
+        )
     if given.priors:
-        yield f"{counted(len(given.priors), 'other release')} about the same people."
+        others_said = counted(len(given.priors), "other release")
+        yield Phrase("{releases} about the same people.", releases=others_said)
 
 
-def _errors(shares: attack_options.Shares, what: str) -> Iterator[str]:
+def _errors(shares: attack_options.Shares, what: Phrase) -> Iterator[str]:
     if isinstance(shares, Mapping):
         for name, share in shares.items():
-            yield f"Of column {name}, {100 * share:g} % of the values are {what}."
+            yield Phrase(
+                "Of column {column}, {share} of the values are {wrong}.",
+                column=name,
+                share=share_text(share),
+                wrong=what,
+            )
     elif shares:
-        yield f"{100 * shares:g} % of these values are {what}."
+        yield Phrase("{share} of these values are {wrong}.", share=share_text(shares), wrong=what)
 
 
 def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
@@ -164,8 +181,8 @@ def attack_review(folder: Path, *, seed: int, progress: Progress) -> Attack:
         persons=len(np.unique(records)),
         register_persons=register,
         held=(
-            "What the screens of a clerical review showed, each worker's on its own.",
-            f"The tables that were linked, {counted(register, 'record')}.",
+            Phrase("What the screens of a clerical review showed, each worker’s on its own."),
+            Phrase("The tables that were linked, {records}.", records=counted(register, "record")),
         ),
         claims=Claims(measures, own=True),
         seed=seed,
@@ -388,7 +405,10 @@ def _declared(schema: Schema | None, subject: Subject) -> Schema:
         raise InputError(
             "parameter schema",
             "must say what each column is where a file or dataframe is attacked",
-            advice="load one with load_schema, or run: sfumato schema guess",
+            advice=typed(
+                "sfumato.load_schema(path) reads one, sfumato.guess_schema(data) proposes one",
+                "'sfumato schema guess' proposes one",
+            ),
         )
     return declared
 

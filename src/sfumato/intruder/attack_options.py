@@ -159,10 +159,10 @@ class Referee:
     truth: Annotated[
         Any,
         declaration.Parameter(
-            "Columns 'row' (of the release, from 1) and 'person' (id in the register or original, "
-            "or its row number where it has no person column). In Python also 'same-order', or a "
-            "person id per record. Without it and without original and register, the file is its "
-            "own original.",
+            "Columns 'row' and 'person' say whose each record is. A row is one of the release, "
+            "from 1; a person is an id of the register or original, or its row number where it "
+            "has no person column. In Python also 'same-order', or a person id per record. Without "
+            "it and without original and register, the file is its own original.",
             "FILE",
             path=True,
         ),

@@ -14,11 +14,12 @@ from sfumato.core.declaration import plain_fields
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import lead, notes, styled_table
-from sfumato.core.number_text import aligned_percentage, wrapped
+from sfumato.core.number_text import share_text, wrapped
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.intruder.referee.judgements import Truth
+from sfumato.release.cures import detail_lost
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
@@ -51,12 +52,16 @@ class Claims:
         What they say about somebody who holds a register instead, where that is something else.
     register_persons
         The fewest persons that this register has: those of the population.
+    promises, detail_lost
+        What the release promises, and the share that it lost; ``None`` where it is not at hand.
     """
 
     measures: Mapping[str, Measure]
     own: bool
     against_register: Mapping[str, Measure] = field(default_factory=dict)
     register_persons: int = 1
+    promises: tuple[str, ...] = ()
+    detail_lost: float | None = None
 
     def for_register(self, persons: int) -> Claims:
         """The claims about somebody who holds a register of so many persons.
@@ -77,16 +82,22 @@ class Claims:
         return {
             "made_by": "the release" if self.own else "measured on the released file",
             "measures": {name: measure.to_json() for name, measure in self.measures.items()},
+            **plain_fields(self, "promises detail_lost"),
         }
 
 
 def claims_of_release(release: Release) -> Claims:
     """What a release says about itself, to somebody who knows who is in it."""
-    measures = _measures(release.risk)
+    claims = Claims(
+        _measures(release.risk),
+        own=True,
+        promises=release.promise_words,
+        detail_lost=detail_lost(release),
+    )
     if release.population is None:
-        return Claims(measures, own=True)
+        return claims
     against = {"marketer": release.population.marketer}
-    return Claims(measures, True, against, release.population.persons)
+    return replace(claims, against_register=against, register_persons=release.population.persons)
 
 
 def claims_of_file(
@@ -301,24 +312,24 @@ class Attack:
                 f"{outcome.right:,} of {outcome.attempts:,}",
                 with_interval(outcome.success) if outcome.attempts else "-",
                 "-" if outcome.predicted is None else named(outcome.predicted),
-                "-" if outcome.allowed is None else aligned_percentage(outcome.allowed),
-                aligned_percentage(outcome.baseline.value) if outcome.attempts else "-",
-                "-" if outcome.control is None else aligned_percentage(outcome.control.value),
+                "-" if outcome.allowed is None else share_text(outcome.allowed),
+                share_text(outcome.baseline.value) if outcome.attempts else "-",
+                "-" if outcome.control is None else share_text(outcome.control.value),
                 "BEATEN" if outcome.broken else "by chance" if outcome.above else "",
             )
             for outcome in every
         ]
 
     def __str__(self) -> str:
-        lines = [*self.held, *(f"Warning: {warning}" for warning in self.warnings), ""]
+        lines = [*wrapped(self.sentence), "", *self.held]
+        lines += [*(f"Warning: {warning}" for warning in self.warnings), ""]
         if self.verdict is not None:
             lines += [*self.verdict.lines(), ""]
         lines += ["Evidence", *(f"  {line}" for line in _aligned([HEAD, *self.rows()]))]
-        return "\n".join([*lines, "", *wrapped(self.sentence)])
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
-        found = f"{len(self.broken)} found more than predicted, seed={self.seed}"
-        return f"Attack({self.sentence} {len(self.outcomes)} attacks, {found})"
+        return f"Attack({self.sentence} seed={self.seed})"
 
     def _repr_html_(self) -> str:
         made = styled_table("Attack", HEAD, self.rows())
@@ -328,14 +339,14 @@ class Attack:
 def with_interval(measure: Measure) -> str:
     """A share with its interval, where it has one."""
     if measure.low is None or measure.high is None:
-        return aligned_percentage(measure.value)
-    value, *ends = map(aligned_percentage, (measure.value, measure.low, measure.high))
+        return share_text(measure.value)
+    value, *ends = map(share_text, (measure.value, measure.low, measure.high))
     return f"{value} ({' to '.join(ends)})"
 
 
 def named(measure: Measure) -> str:
     """A prediction with the name of its measure."""
-    return f"{aligned_percentage(measure.value)} {measure.name}"
+    return f"{share_text(measure.value)} {measure.name}"
 
 
 def _aligned(rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -124,7 +124,7 @@ def coarser(
     number = int(classes.max(initial=0)) + 1
 
     def too_many(left: int) -> bool:
-        merged = replace(own, sketch=replace(own.sketch, classes=classes * left // number))
+        merged = own.showing(replace(own.sketch, classes=classes * left // number))
         return bool(composition.together_of({**handed, last: merged}, people).broken(limits))
 
     # If one class for everybody is too much, no recoding helps.

@@ -20,9 +20,11 @@ from itertools import combinations
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import percentage
 from sfumato.ledger.fitting_kinds import Candidates, Fit, drawn, spread
 from sfumato.ledger.overlap import People, common_columns, people_of
 from sfumato.ledger.sketches import Shown, Sketch, SketchColumn, joined_digests
@@ -113,6 +115,13 @@ class Measured:
         }
         return cls(chance, int(candidates.min()), certain, unkept, len(candidates), learned)
 
+    @classmethod
+    def noted(cls, plain: Mapping[str, Any]) -> Measured:
+        """It as `dataclasses.asdict` and JSON gave it."""
+        unkept = tuple((share, number) for share, number in plain["unkept"])
+        learned = {name: (right, certain) for name, (right, certain) in plain["learned"].items()}
+        return cls(**{**plain, "unkept": unkept, "learned": learned})
+
     def to_findings(self) -> dict[str, Any]:
         """What `Findings.among` takes."""
         return {"found": self.found, "fewest": self.fewest, "learned": dict(self.learned)}
@@ -152,6 +161,10 @@ class Handed:
         Whether it has several tables, of which promises count who has a value.
     series
         What names the series that it is a file of, the same for all of them; empty elsewhere.
+    cohorts
+        Which cohort it is of, by the number of each statement that some share no person.
+    noted
+        What was known of it by itself when it was noted, where its sketch is the same still.
     """
 
     sketch: Sketch
@@ -161,11 +174,30 @@ class Handed:
     requested: bool = False
     of_tables: bool = False
     series: str = ""
+    cohorts: Mapping[int, str] = field(default_factory=dict)
+    noted: Measured | None = None
 
     @cached_property
     def alone(self) -> Measured:
         """The release by itself, by its own quasi-identifiers: candidates are those of a class."""
+        if self.noted is not None:
+            return self.noted
         return self.in_cells(self.sketch.classes.astype(np.int64))
+
+    def is_apart_from(self, other: Handed) -> bool:
+        """Whether they are said to have nobody in common but those whose ids are the same."""
+        if self.apart or other.apart or self.series == other.series != "":
+            # In a series ids stay: of two who look alike, one who came may be taken for one who
+            # withdrew.
+            return True
+        return any(
+            self.cohorts[number] != other.cohorts[number]
+            for number in self.cohorts.keys() & other.cohorts.keys()
+        )
+
+    def showing(self, sketch: Sketch) -> Handed:
+        """The same with another sketch, of which nothing was noted."""
+        return replace(self, sketch=sketch, noted=None)
 
     def in_cells(self, cell: Ints) -> Measured:
         """The release where the candidates for a person are those of its cell, shape (persons,)."""
@@ -300,9 +332,9 @@ class Together:
             beside = [other for other in others if other is not None]
             if now.found > max([limits.tolerable, *(each.found for each in beside)]):
                 found.append(
-                    f"all releases together find {100 * now.found:.1f} % of the people of release "
-                    f"{number} ({100 * self.alone[number].found:.1f} % by itself; limit "
-                    f"{100 * limits.tolerable:.1f} %)"
+                    f"all releases together find {percentage(now.found)} of the people of release "
+                    f"{number} ({percentage(self.alone[number].found)} by itself; limit "
+                    f"{percentage(limits.tolerable)})"
                 )
             for place, promise in enumerate(self.promises[number]):
                 share = now.unkept[place][0]
@@ -312,7 +344,7 @@ class Together:
                 if now.unkept[place] > least and share > limits.unkept:
                     promised.append(
                         f"release {number} promises {said(promise)}; together they break it for "
-                        f"{100 * share:.1f} % of its people"
+                        f"{percentage(share)} of its people"
                     )
         taken = [*found, *promised]
         taken += [
@@ -342,13 +374,10 @@ def together(handed: Mapping[int, Handed]) -> Together:
 
 def people_in(handed: Mapping[int, Handed]) -> People:
     """The persons of releases, each numbered once."""
-    # In a series ids stay: of two who look alike, one who came may be taken for one who withdrew.
     apart = {
         (one, other)
         for one, other in combinations(handed, 2)
-        if handed[one].apart
-        or handed[other].apart
-        or handed[one].series == handed[other].series != ""
+        if handed[one].is_apart_from(handed[other])
     }
     return people_of({number: each.sketch for number, each in handed.items()}, apart)
 
@@ -358,7 +387,7 @@ def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[in
     *_, last = handed
     sketch = handed[last].sketch
     kept = tuple(column for column in sketch.columns if column.name not in names)
-    return {**handed, last: replace(handed[last], sketch=replace(sketch, columns=kept))}
+    return {**handed, last: handed[last].showing(replace(sketch, columns=kept))}
 
 
 def together_of(handed: Mapping[int, Handed], people: People) -> Together:
@@ -402,59 +431,88 @@ def _told(handed: Handed, exposed: Sequence[SketchColumn]) -> Handed:
     _, shown = np.unique(digests, return_inverse=True)
     keys = sketch.classes.astype(np.int64) * (int(shown.max(initial=0)) + 1) + shown
     _, classes = np.unique(keys, return_inverse=True)
-    return replace(handed, sketch=replace(sketch, classes=classes.astype(np.int64)))
+    return handed.showing(replace(sketch, classes=classes.astype(np.int64)))
 
 
 def _measured_together(handed: Mapping[int, Handed], people: People) -> dict[int, Measured]:
-    strong, weak = _joins(handed, people)
+    groups, weak = _joins(handed, people)
     measured = {}
-    for group in _groups(tuple(handed), strong):
+    for group in groups:
         cells = _cells(group, handed, people)
         for number in group:
-            cell = cells[people.of_release[number]]
+            release, cell = handed[number], cells[people.of_release[number]]
             fits = [
-                _fit(number, other, pairs, handed, people)
-                for (one, other), pairs in weak.items()
-                if one == number and other not in group
+                _fit(number, other, weak[number, other], handed, people)
+                for other in handed
+                if (number, other) in weak and other not in group
             ]
-            each = handed[number]
-            measured[number] = _fitting(each, cell, fits) if fits else each.in_cells(cell)
+            if fits:
+                measured[number] = _fitting(release, cell, fits)
+            # Cells lie within classes: where there are as many, others told nothing.
+            elif _distinct(cell) == _distinct(release.sketch.classes):
+                measured[number] = release.alone
+            else:
+                measured[number] = release.in_cells(cell)
     return {number: measured[number] for number in handed}
+
+
+def _distinct(numbers: npt.NDArray[np.integer[Any]]) -> int:
+    return int(np.count_nonzero(np.bincount(numbers)))
 
 
 def _joins(
     handed: Mapping[int, Handed], people: People
-) -> tuple[set[tuple[int, int]], dict[tuple[int, int], Pairs]]:
-    """Releases whose records are taken to be joined rightly, and those by constant columns."""
-    strong, weak = set[tuple[int, int]](), dict[tuple[int, int], Pairs]()
-    for one, other in combinations(handed, 2):
+) -> tuple[list[tuple[int, ...]], dict[tuple[int, int], Pairs]]:
+    """Releases whose records are taken to be joined rightly, and by constant columns.
+
+    The former are groups, directly or through others; of the latter some pairs are in one, too.
+    """
+    group, weak = {number: {number} for number in handed}, dict[tuple[int, int], Pairs]()
+    place = {number: at for at, number in enumerate(handed)}
+    # Neighbours first: those of a series are one group then, and no other pair is looked at.
+    for one, other in sorted(
+        combinations(handed, 2), key=lambda pair: place[pair[1]] - place[pair[0]]
+    ):
+        if other in group[one]:
+            continue
+        shown = _shown_in_both(one, other, handed, people)
         first, second = handed[one], handed[other]
-        _, mine, theirs = np.intersect1d(
-            people.of_release[one], people.of_release[other], return_indices=True
-        )
-        shown = {
-            (a, b): float(np.mean(a.digests[mine] == b.digests[theirs]))
-            for a, b in common_columns(first.sketch, second.sketch)
-            # What both recode is in their classes already, which are intersected in any case.
-            if not a.shown == b.shown == Shown.RECODED and len(mine)
-        }
-        # Pseudonyms that were drawn anew join nobody; what else hardly ever agrees has grown, or
-        # says the same in other words.
-        shown = {
-            (a, b): alike
-            for (a, b), alike in shown.items()
-            if alike >= LEAST_ALIKE or Shown.PSEUDONYM not in (a.shown, b.shown)
-        }
-        ordered = first.ordered and second.ordered
         # Who fits can be counted where it is known in which class a person is in the other one.
         joined = bool(shown) or _rows_tell(first.sketch, second.sketch)
         guessed = joined and (one, other) in people.by_looks
+        ordered = first.ordered and second.ordered
         if ordered or guessed or not all(_is_exact(*pair, a) for pair, a in shown.items()):
-            strong.add((one, other))
+            merged = group[one] | group[other]
+            group |= dict.fromkeys(merged, merged)
         elif shown:
             weak[one, other] = list(shown)
             weak[other, one] = [(b, a) for a, b in shown]
-    return strong, weak
+    return list(dict.fromkeys(tuple(sorted(each)) for each in group.values())), weak
+
+
+def _shown_in_both(
+    one: int, other: int, handed: Mapping[int, Handed], people: People
+) -> dict[tuple[SketchColumn, SketchColumn], float]:
+    """The columns by which two releases may be joined, and how often they say the same."""
+    first, second = handed[one].sketch, handed[other].sketch
+    place = np.full(people.count, -1)
+    place[people.of_release[one]] = np.arange(len(first))
+    mine = place[people.of_release[other]]
+    theirs = np.flatnonzero(mine >= 0)
+    mine = mine[theirs]
+    shown = {
+        (a, b): float(np.mean(a.digests[mine] == b.digests[theirs]))
+        for a, b in common_columns(first, second)
+        # What both recode is in their classes already, which are intersected in any case.
+        if not a.shown == b.shown == Shown.RECODED and len(mine)
+    }
+    # Pseudonyms that were drawn anew join nobody; what else hardly ever agrees has grown, or
+    # says the same in other words.
+    return {
+        (a, b): alike
+        for (a, b), alike in shown.items()
+        if alike >= LEAST_ALIKE or Shown.PSEUDONYM not in (a.shown, b.shown)
+    }
 
 
 def _rows_tell(first: Sketch, second: Sketch) -> bool:
@@ -473,33 +531,29 @@ def _is_exact(first: SketchColumn, second: SketchColumn, alike: float) -> bool:
     return same and first.constant and second.constant and alike >= MOSTLY_ALIKE
 
 
-def _groups(numbers: tuple[int, ...], strong: Collection[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """The releases that are joined with each other, directly or through others."""
-    group = {number: {number} for number in numbers}
-    for one, other in strong:
-        merged = group[one] | group[other]
-        for each in merged:
-            group[each] = merged
-    return list(dict.fromkeys(tuple(sorted(each)) for each in group.values()))
-
-
 def _cells(group: tuple[int, ...], handed: Mapping[int, Handed], people: People) -> Ints:
     """The number of what the releases of a group tell of each person, -1 of whom they hold not.
 
     Who is not in one of them is told by that, too.
     """
-    keys = np.zeros(people.count, dtype=np.int64)
-    seen = np.zeros(people.count, dtype=bool)
+    keys = np.full(people.count, -1)
     for number in group:
+        persons = people.of_release[number]
         classes = np.zeros(people.count, dtype=np.int64)
         # One more, so that 0 is left for those whom the release does not hold.
-        classes[people.of_release[number]] = handed[number].sketch.classes.astype(np.int64) + 1
-        seen[people.of_release[number]] = True
-        keys = keys * (int(classes.max(initial=0)) + 1) + classes
-        # Numbered anew for each release,
-        # so that products of many numbers of classes do not overflow.
-        keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
-    keys[~seen] = -1
+        classes[persons] = handed[number].sketch.classes.astype(np.int64) + 1
+        earlier = np.flatnonzero(keys >= 0)
+        before, now = keys[earlier], classes[earlier]
+        of_cell = np.zeros(int(before.max(initial=-1)) + 1, dtype=np.int64)
+        of_cell[before] = now
+        # Most files of a series tell nobody from others who were not told apart before.
+        if (of_cell[before] != now).any():
+            # Numbered anew for each release,
+            # so that products of many numbers of classes do not overflow.
+            pairs = before * (int(classes.max(initial=0)) + 1) + now
+            keys[earlier] = np.unique(pairs, return_inverse=True)[1]
+        new = persons[keys[persons] < 0]
+        keys[new] = int(keys.max(initial=-1)) + classes[new]
     return keys
 
 

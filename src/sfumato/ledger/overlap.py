@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
+from itertools import combinations, product
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.arrays import Bools, Ints, Words
+from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.ledger.sketches import (
+    DIGEST_BYTES,
     RECORDS,
     Digests32,
     Names,
@@ -40,6 +43,11 @@ SEVERAL = 0.05
 """Least share of persons who do not show the most frequent value of a column that tells, and of
 those of the smaller release who are recognised, where no ids say that any are the same: fewer may
 be alike by chance."""
+
+
+# Of a million pairs of cohorts fewer than one is refused by chance.
+SURELY = 5.0
+"""Standard errors above what strangers have from which on people are shared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +97,19 @@ def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
     """The persons whose ids have the same digest, ascending, in two releases that name persons."""
     if first is None or second is None or not len(first):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    place = np.minimum(np.searchsorted(first, second), len(first) - 1)
-    matched = np.flatnonzero(first[place] == second)
+    own, other = _numbers(first), _numbers(second)
+    if (own[1:, 0] == own[:-1, 0]).any():  # two share their first half
+        place = np.searchsorted(first, second)
+    else:
+        place = np.searchsorted(own[:, 0], other[:, 0])
+    place = np.minimum(place, len(first) - 1)
+    matched = np.flatnonzero((own[place] == other).all(axis=1))
     return place[matched].astype(np.int64), matched
+
+
+def _numbers(names: Names) -> npt.NDArray[np.uint64]:
+    """Digests as pairs of numbers, which sort in the order of the bytes and faster."""
+    return np.frombuffer(names.tobytes(), dtype=">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def common_columns(first: Sketch, second: Sketch) -> list[tuple[SketchColumn, SketchColumn]]:
@@ -261,6 +279,10 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[tuple[int, int]]
     Pairs of releases ``apart``, the older first, hold nobody in common but those whose ids are the
     same.
     """
+    if all(each.persons is not None for each in sketches.values()) and all(
+        pair in apart for pair in combinations(sketches, 2)
+    ):
+        return _people_by_id(sketches)
     count, persons_of = 0, dict[int, Ints]()
     lost = list[tuple[int, int]]()
     for number, sketch in sketches.items():
@@ -294,6 +316,24 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[tuple[int, int]]
     return People(len(every), of_release, tuple(lost), tuple(by_looks))
 
 
+def _people_by_id(sketches: Mapping[int, Sketch]) -> People:
+    """The same of releases that hold nobody in common but those whose ids are the same."""
+    names, number_of = np.empty(0, f"S{DIGEST_BYTES}"), _NOBODY
+    of_release = {}
+    for number, sketch in sketches.items():
+        assert sketch.persons is not None
+        places, there = by_id(names, sketch.persons)
+        new = np.ones(len(sketch), dtype=np.bool_)
+        new[there] = False
+        numbers = np.empty(len(sketch), dtype=np.int64)
+        numbers[there], numbers[new] = number_of[places], len(names) + np.arange(new.sum())
+        at = np.searchsorted(names, sketch.persons[new])
+        number_of = np.insert(number_of, at, numbers[new])
+        names = np.insert(names, at, sketch.persons[new])
+        of_release[number] = numbers
+    return People(len(names), of_release, ())
+
+
 _NOBODY = np.empty(0, dtype=np.int64)
 
 
@@ -309,3 +349,109 @@ def _join(persons_of: dict[int, Ints], first: Ints, second: Ints, count: int) ->
     names[second[one]] = first[one]
     for number, persons in persons_of.items():
         persons_of[number] = names[persons]
+
+
+class Shared(NamedTuple):
+    """People of two releases with the same id, and about how many more look alike.
+
+    Told is whether it would be noticed if several of the smaller one were shared.
+    """
+
+    ids: int
+    alike: int
+    told: bool
+
+    def __bool__(self) -> bool:
+        """Whether any are shared."""
+        return self.ids > 0 or self.alike > 0
+
+
+def shared_people(first: Sketch, second: Sketch) -> Shared:
+    """The people whom two releases share, as far as their sketches tell.
+
+    What is never the same of a person in both tells nothing: neither what changes, nor a column
+    whose values may stand there in other words.
+    """
+    mine, _ = by_id(first.persons, second.persons)
+    columns = [(a, b) for a, b in common_columns(first, second) if a.shown is not Shown.PSEUDONYM]
+    lasting = [
+        (a, b)
+        for a, b in columns
+        if a.constant
+        and b.constant
+        and a.name != RECORDS
+        and _share_in_common(a, b, SOME) >= SEVERAL
+    ]
+    chosen = [each for _, each in _choices(columns, is_stable=True)]
+    alike = max((_look_alikes(first, second, each)[0] for each in chosen), default=0)
+    more, told = _look_alikes(first, second, lasting) if lasting else (0, False)
+    return Shared(len(mine), max(alike, more), told)
+
+
+def _look_alikes(first: Sketch, second: Sketch, columns: Pairs) -> tuple[int, bool]:
+    """About how many look alike in both beyond strangers; whether several would be noticed.
+
+    Of two people who alone say the same both are in one file, or one in each: of strangers as often
+    as of any two people. Where it is one in each more often, people are shared.
+    """
+    sizes = len(first), len(second)
+    values = [joined_digests([pair[side].digests for pair in columns]) for side in (0, 1)]
+    _, number, often = np.unique(np.concatenate(values), return_inverse=True, return_counts=True)
+    in_first = np.bincount(number[: sizes[0]], minlength=len(often))
+    together = int(((often == 2) & (in_first != 1)).sum())
+    apart = int(((often == 2) & (in_first == 1)).sum())
+    ratio = 2 * sizes[0] * sizes[1] / max(sum(each * (each - 1) for each in sizes), 1)
+    # One pair more: where there is none by chance, strangers may still look alike.
+    expected = (together + 1) * ratio
+    surplus = apart - together * ratio
+    needed = ratio + SURELY * np.sqrt(expected * (1 + ratio))
+    in_smaller = in_first if sizes[0] <= sizes[1] else often - in_first
+    alone = apart + int(((often == 1) & (in_smaller == 1)).sum())
+    told = SEVERAL * alone > max(needed, 1)
+    return max(round(surplus), 1) if surplus > needed else 0, bool(told)
+
+
+def check_shared(sketches: Mapping[str, Sequence[Sketch | None]]) -> int:
+    """Refuse cohorts, by their names, that share people or of which it cannot be told.
+
+    Gives how many pairs of files were compared. A sketch that was erased is ``None``.
+    """
+    compared = 0
+    for (one, first), (other, second) in combinations(sketches.items(), 2):
+        for pair in product(first or [None], second or [None]):
+            check_apart(one, other, *pair)
+            compared += 1
+    return compared
+
+
+def check_apart(one: str, other: str, first: Sketch | None, second: Sketch | None) -> None:
+    """Refuse two files of cohorts by name that share people, or of which it cannot be told."""
+    found = None if first is None or second is None else shared_people(first, second)
+    if found:
+        raise _sharing(one, other, found)
+    if found is None or not found.told:
+        raise InputError(
+            f"cohorts {one} and {other}",
+            "must show whether they share people",
+            found="nothing that tells most people apart in both"
+            if found is not None
+            else "an erased sketch",
+            advice="state it release by release, with a reason: sfumato ledger waive --release N",
+        )
+
+
+def _sharing(one: str, other: str, found: Shared) -> InputError:
+    """What refuses two cohorts by name that share people."""
+    same = f"{counted(found.ids, 'person')} with the same id" if found.ids else ""
+    alike = (
+        f"about {counted(found.alike, 'person')} more look alike than strangers would"
+        if found.alike
+        else ""
+    )
+    return InputError(
+        f"cohorts {one} and {other}",
+        "must share no person",
+        found=" and ".join(filter(None, (same, alike))),
+        advice="leave these people out of one of them, or let the files be compared; of people "
+        "matched on purpose: sfumato ledger waive --release N",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -14,9 +14,16 @@ import numpy as np
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store, sketches
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal, unready
-from sfumato.ledger.composition import Handed, Limits, Together, of_classes, together
+from sfumato.ledger.composition import (
+    Handed,
+    Limits,
+    Measured,
+    Together,
+    of_classes,
+    together,
+)
 from sfumato.ledger.ledger import Ledger, check_said
-from sfumato.ledger.overlap import by_id, followed
+from sfumato.ledger.overlap import by_id, check_apart, check_shared, followed
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
@@ -35,6 +42,8 @@ from sfumato.risk.verdict import Limits as Judged
 
 _TERMS, _DRAFT, _HANDED, _WAIVED, _FORGOT = "terms", "draft", "handed over", "waived", "forgotten"
 _SIGNED = "signed"
+_COHORTS = "cohorts"
+"""What a waiver names that says of several groups of releases that they share no person."""
 # The longest month and year, so that nothing is erased before its time.
 _DAYS = {"day": 1, "month": 31, "year": 366}
 _KEEP = re.compile(r"(\d{1,4}) (day|month|year)s?")
@@ -118,6 +127,23 @@ class Remembered:
 
 
 @dataclass(frozen=True, eq=False)
+class _Cohort:
+    """Releases that share no person with those of other cohorts: by name, number or series."""
+
+    name: str
+    releases: tuple[Remembered, ...]
+    series: frozenset[str]
+
+    def may_have(self, name: str, series: str) -> bool:
+        """Whether a file of such a name, or of such a series, is one of it."""
+        return name == self.name or series in self.series
+
+
+_Stated = Mapping[int, Mapping[str, _Cohort]]
+"""The cohorts by their names, of each statement by the number of its entry."""
+
+
+@dataclass(frozen=True, eq=False)
 class ReleaseLedger(Ledger):
     """A ledger that remembers releases by promises, and compares them by their people."""
 
@@ -143,7 +169,9 @@ class ReleaseLedger(Ledger):
                 advice="make it in this process (--engine embedded), or leave the ledger out",
             )
         before = release.manifest.series.get("continues_sha256")
-        if before is not None and before not in {each.output_sha256 for each in self.remembered()}:
+        if before is not None and before not in {
+            earlier.output_sha256 for earlier in self.remembered()
+        }:
             raise InputError(
                 "the ledger",
                 "must hold the earlier files of the series",
@@ -153,11 +181,15 @@ class ReleaseLedger(Ledger):
         key = self._keys.persons(make=True)
         made = _as_handed(release, key)
         # A draft has no recipient yet: "" is nobody who was waived, so all releases are compared.
+        made = replace(
+            made, cohorts=_cohorts_of(self._cohorts(), lambda own: own.may_have(name, made.series))
+        )
         handed = {**self._beside(""), self.head().number + 1: made}
         terms, comparison = self._limits(release.limits), together(handed)
-        measured = comparison.all[self.head().number + 1]
+        number = self.head().number + 1
         beyond: dict[str, object] = {
-            "together": measured.to_findings(),
+            "together": comparison.all[number].to_findings(),
+            "alone": asdict(comparison.alone[number]),
             "verdict": release.verdict.to_json(),
             "accepted": [acceptance.to_json() for acceptance in release.accepted],
         }
@@ -206,15 +238,7 @@ class ReleaseLedger(Ledger):
     ) -> Findings:
         """Note who is in a release on request and what it shows of them, as handed over.
 
-        Returns
-        -------
-        Findings
-            What is found with all that was handed over.
-
-        Raises
-        ------
-        ConstraintsNotMetError
-            If with releases by promises it would give away more than is tolerable.
+        Gives what is found with all that was, ConstraintsNotMetError if that is too much.
         """
         key = self._keys.persons(make=True)
         made = Handed(sketches.sketch_of(disclosed, key), ordered=ordered, requested=True)
@@ -276,33 +300,77 @@ class ReleaseLedger(Ledger):
 
         Those are left out of which nothing is kept that could be compared.
         """
+        waived = self._waived()
         return [
             release
             for release in self.remembered()
-            if release.kept_in and any(self.may_share(to, other) for other in release.to)
+            if release.kept_in and any(_may_share(to, other, waived) for other in release.to)
         ]
 
     def _beside(self, to: str) -> dict[int, Handed]:
-        return {each.number: self._handed(each) for each in self.may_hold(to)}
+        stated = self._waived_releases(), self._cohorts()
+        return {earlier.number: self._handed(earlier, *stated) for earlier in self.may_hold(to)}
 
-    def _handed(self, release: Remembered) -> Handed:
-        apart = self._is_apart(release)
+    def _handed(
+        self,
+        release: Remembered,
+        waived: Sequence[Remembered],
+        stated: _Stated,
+    ) -> Handed:
+        """A release as it is compared, beside those that are said to hold other people."""
         # A custodian's own promise is in no registry, and not held against others.
         registered = [
             restored(promise) for promise in release.promises if promise["name"] in PROMISES
         ]
         sketch, promises = self.sketch(release), of_classes(registered)
-        of_tables = bool(self._detail(release.number).get("of_tables"))
-        series = self._detail(release.number).get("series", "")
-        requested = release.request > 0
-        return Handed(sketch, release.ordered, apart, promises, requested, of_tables, series)
+        detail = self._detail(release.number)
+        # Of a sketch without some people, or beside promises of others, it says too much.
+        is_same = release.kept_in == release.number and len(promises) == len(release.promises)
+        series = detail.get("series", "")
+        return Handed(
+            sketch,
+            release.ordered,
+            self._is_one_of(release, waived),
+            promises,
+            release.request > 0,
+            bool(detail.get("of_tables")),
+            series,
+            _cohorts_of(
+                stated,
+                lambda own: (
+                    own.may_have(release.name, series) or self._is_one_of(release, own.releases)
+                ),
+            ),
+            Measured.noted(detail["alone"]) if is_same and "alone" in detail else None,
+        )
 
-    def _is_apart(self, release: Remembered) -> bool:
-        """Whether the custodian said so of the release, or of one that is the same made again.
+    def _waived_releases(self) -> list[Remembered]:
+        waived = self._waived()
+        return [earlier for earlier in self.remembered() if earlier.number in waived]
+
+    def _cohorts(self) -> _Stated:
+        """By the number of the statement, the cohorts that share no person, by their names."""
+        stated = [entry for entry in self._log.entries() if _COHORTS in entry.details]
+        every = self.remembered() if stated else []
+        return {
+            entry.number: {
+                name: self._cohort(
+                    name, [earlier for earlier in every if earlier.number in numbers]
+                )
+                for name, numbers in entry.details[_COHORTS].items()
+            }
+            for entry in stated
+        }
+
+    def _cohort(self, name: str, releases: Sequence[Remembered]) -> _Cohort:
+        series = {self._detail(each.number).get("series", "") for each in releases} - {""}
+        return _Cohort(name, tuple(releases), frozenset(series))
+
+    def _is_one_of(self, release: Remembered, waived: Sequence[Remembered]) -> bool:
+        """Whether a release is one of some of which something was said, or one made again.
 
         A project makes a release again that was refused, under another number and secret.
         """
-        waived = [each for each in self.remembered() if each.number in self._waived()]
         return any(
             each.number == release.number
             or (
@@ -319,7 +387,8 @@ class ReleaseLedger(Ledger):
         release = self.noted(number)
         beside = {n: each for n, each in self._beside(to).items() if n != number}
         # Last, since it is the one that is asked about.
-        return {**beside, number: self._handed(release)}
+        stated = self._waived_releases(), self._cohorts()
+        return {**beside, number: self._handed(release, *stated)}
 
     def beside(self, number: int, to: str) -> Together:
         """What a release gives away to a recipient with all that was handed over; none is noted."""
@@ -338,28 +407,22 @@ class ReleaseLedger(Ledger):
     ) -> Together:
         """Let a release that is ready count as handed over, if all that was stays tolerable.
 
+        Gives what all of them give away together; HandOverRefusedError if that is too much or it is
+        not ready, with what could be changed.
+
         Parameters
         ----------
-        limits, accepted
-            What intruders may find, and who answers for more; as when it was noted without these.
-        linkage
-            How good the linkage is by now; likewise.
-
-        Returns
-        -------
-        Together
-            What all of them give away together.
-
-        Raises
-        ------
-        ConstraintsNotMetError
-            If it is not ready, or more than is tolerable would be given away; it says what could
-            be done.
+        limits, accepted, linkage
+            What intruders may find, who answers for more, and how good the linkage is by now; as
+            when it was noted without these.
         """
         check_said(to=to)
         # Compared within the transaction: no other release may be handed over in between.
         with self.changing():
             handed = self.compared(number, to)
+            # What was true when it was said may not be of a file that came later.
+            for other in handed.values():
+                _check_apart(handed[number], other)
             comparison = together(handed)
             for pair in comparison.people.lost:
                 # What earlier releases lost among themselves was refused or waived before.
@@ -437,7 +500,7 @@ class ReleaseLedger(Ledger):
             )
         elsewhere = 0
         if noted.get("series"):  # others may have been handed over since it was noted
-            made = self._handed(self.noted(number))
+            made = self._handed(self.noted(number), (), {})
             elsewhere = self._elsewhere(made, noted.get("continues", ""), to)
         return judged_again(
             beside_files(noted["verdict"], elsewhere),
@@ -473,9 +536,11 @@ class ReleaseLedger(Ledger):
                 f"confidence more may be known of less than {300 / looked_at:.2g} % of "
                 "the others"
             )
-        handed = [each for each in self.remembered() if each.to]
-        erased = [str(each.number) for each in handed if not each.kept_in]
-        fewer = [str(each.number) for each in handed if each.kept_in not in (0, each.number)]
+        handed = [earlier for earlier in self.remembered() if earlier.to]
+        erased = [str(earlier.number) for earlier in handed if not earlier.kept_in]
+        fewer = [
+            str(earlier.number) for earlier in handed if earlier.kept_in not in (0, earlier.number)
+        ]
         if erased:
             yield f"{', '.join(erased)} could not be compared: what was kept of them is erased"
         if fewer:
@@ -487,6 +552,39 @@ class ReleaseLedger(Ledger):
         if isinstance(who, int):
             self.noted(who)
         self._log.append(_WAIVED, by, {"waived": who, "note": note})
+
+    def waive_cohorts(self, names: Sequence[str], *, note: str, by: str) -> int:
+        """State once that several cohorts share no person; how many pairs of files were compared.
+
+        A cohort is named by the name of its files, or by a release, with which its series goes.
+        """
+        check_said(note=note, by=by)
+        every = self.remembered()
+        releases = {
+            name: [release for release in every if name in (release.name, f"{release.number}")]
+            for name in names
+        }
+        groups = {name: self._cohort(name, several) for name, several in releases.items()}
+        holding = {
+            name: [
+                release
+                for release in every
+                if release in cohort.releases
+                or cohort.may_have(release.name, self._detail(release.number).get("series", ""))
+            ]
+            for name, cohort in groups.items()
+        }
+        numbers = {
+            name: [earlier.number for earlier in several] for name, several in holding.items()
+        }
+        _check_named(names, numbers)
+        compared = {
+            name: [self.sketch(release) if release.kept_in else None for release in several]
+            for name, several in holding.items()
+        }
+        pairs = check_shared(compared)
+        self._log.append(_WAIVED, by, {"waived": ", ".join(names), _COHORTS: numbers, "note": note})
+        return pairs
 
     def follow(self, disclosed: Disclosed, request: int) -> tuple[sketches.Names, sketches.Names]:
         """The persons of a new file who were in a release on request.
@@ -510,7 +608,7 @@ class ReleaseLedger(Ledger):
 
     def may_share(self, one: str, other: str) -> bool:
         """Whether two recipients are taken to share what they have."""
-        return one == other or not {one, other} & set(self._waived())
+        return _may_share(one, other, self._waived())
 
     def waivers(self) -> list[dict[str, Any]]:
         """What the custodian waived: ``waived``, by whom, when (UTC) and why."""
@@ -521,60 +619,46 @@ class ReleaseLedger(Ledger):
         ]
 
     def _waived(self) -> list[str | int]:
-        return [waiver["waived"] for waiver in self.waivers()]
+        return [waiver["waived"] for waiver in self.waivers() if _COHORTS not in waiver]
 
-    def forget(self, person: str, *, note: str, by: str) -> tuple[int, ...]:
-        """Erase a person from the sketches of all releases.
+    def forget(self, people: Collection[str], *, note: str, by: str) -> tuple[tuple[int, ...], int]:
+        """Erase people, by their ids in the files, from the sketches of all releases.
 
-        Parameters
-        ----------
-        person
-            The id that the person has in the files.
-
-        Returns
-        -------
-        tuple
-            The releases that held the person.
+        Gives the releases that held any of them, and how many ids no sketch holds.
         """
         check_said(note=note, by=by)
-        digest = sketches.digests_of([person], self._keys.persons(make=False))[0]
+        digests = np.unique(sketches.digests_of(people, self._keys.persons(make=False)))
+        held = np.zeros(len(digests), dtype=np.bool_)
         with self._log.erasing():
             fewer = {}
-            for each in self.remembered():
-                sketch = self.sketch(each) if each.kept_in else None
+            for earlier in self.remembered():
+                sketch = self.sketch(earlier) if earlier.kept_in else None
                 if sketch is None or sketch.persons is None:
                     continue
-                gone = sketch.persons == digest
+                gone = np.isin(sketch.persons, digests)
                 if gone.any():
-                    fewer[each] = sketch.without(gone)
+                    held |= np.isin(digests, sketch.persons)
+                    fewer[earlier] = sketch.without(gone)
             if not fewer:
                 raise InputError(
-                    "parameter person",
-                    "must be the id of a person in a release",
-                    found="an id that no sketch holds",
+                    "parameter people",
+                    "must be ids of people in a release",
+                    found="ids that no sketch holds",
                     advice="ids are those of the files that were released, before pseudonyms",
                 )
             self._erase(fewer, note, by)
-        return tuple(each.number for each in fewer)
+        return tuple(earlier.number for earlier in fewer), int((~held).sum())
 
     def _erase(self, fewer: Mapping[Remembered, sketches.Sketch], note: str, by: str) -> None:
-        for each, sketch in fewer.items():
-            parts = [replace(part, name=f"{each.number} {part.name}") for part in sketch.parts()]
-            detail = {"release": each.number, "note": note, "persons": len(sketch)}
-            self._log.append(_FORGOT, by, detail, parts, erased=[each.kept_in])
+        for earlier, sketch in fewer.items():
+            parts = [replace(part, name=f"{earlier.number} {part.name}") for part in sketch.parts()]
+            detail = {"release": earlier.number, "note": note, "persons": len(sketch)}
+            self._log.append(_FORGOT, by, detail, parts, erased=[earlier.kept_in])
 
     def expire(self, *, by: str, now: datetime | None = None) -> tuple[int, ...]:
-        """Erase the sketches that are older than the terms of the ledger allow.
+        """Erase the sketches that are older by now than the terms of the ledger allow.
 
-        Parameters
-        ----------
-        now
-            The time that counts; the present where not given.
-
-        Returns
-        -------
-        tuple
-            The releases that can no longer be compared.
+        Gives the releases that can no longer be compared.
         """
         check_said(by=by)
         terms = self.terms()
@@ -588,16 +672,55 @@ class ReleaseLedger(Ledger):
         before = (now or datetime.now(UTC)) - terms.kept_for
         with self._log.erasing():
             old = [
-                each
-                for each in self.remembered()
+                earlier
+                for earlier in self.remembered()
                 # The time begins when somebody got the release,
                 # for only then it can be joined with others.
-                if each.kept_in and datetime.fromisoformat(each.handed or each.time) < before
+                if earlier.kept_in
+                and datetime.fromisoformat(earlier.handed or earlier.time) < before
             ]
-            for each in old:
-                detail = {"release": each.number, "note": f"kept for {terms.keep}", "persons": 0}
-                self._log.append(_FORGOT, by, detail, erased=[each.kept_in])
-        return tuple(each.number for each in old)
+            for earlier in old:
+                detail = {"release": earlier.number, "note": f"kept for {terms.keep}", "persons": 0}
+                self._log.append(_FORGOT, by, detail, erased=[earlier.kept_in])
+        return tuple(earlier.number for earlier in old)
+
+
+def _check_apart(one: Handed, other: Handed) -> None:
+    """Refuse two releases of cohorts that were said to share no person and may."""
+    if one.apart or other.apart:
+        return
+    for number in one.cohorts.keys() & other.cohorts.keys():
+        names = one.cohorts[number], other.cohorts[number]
+        if names[0] != names[1]:
+            check_apart(*names, one.sketch, other.sketch)
+
+
+def _check_named(names: Sequence[str], releases: Mapping[str, Sequence[int]]) -> None:
+    """Refuse names of fewer than two cohorts, of none, and cohorts with a release in common."""
+    missing = [name for name, own in releases.items() if not own]
+    of_all = [number for own in releases.values() for number in own]
+    if len(names) < 2 or len(releases) < len(names) or missing or len(set(of_all)) < len(of_all):
+        raise InputError(
+            "the cohorts",
+            "must be two or more that have no release in common, each of releases that were noted",
+            found=f"no release of {', '.join(missing)}" if missing else "fewer, or one twice",
+            accepted="names of files or numbers of releases",
+            advice="see 'sfumato ledger remembered'",
+        )
+
+
+def _cohorts_of(stated: _Stated, is_of: Callable[[_Cohort], bool]) -> dict[int, str]:
+    """By statement, the cohort that a release is of; none where it is of none."""
+    return {
+        number: name
+        for number, groups in stated.items()
+        for name, own in groups.items()
+        if is_of(own)
+    }
+
+
+def _may_share(one: str, other: str, waived: Collection[str | int]) -> bool:
+    return one == other or not {one, other} & set(waived)
 
 
 _NOTED = "name output_sha256 persons records classes ordered"
@@ -689,7 +812,8 @@ def _not_followed(first: int, second: str, waived: int) -> InputError:
         "must have people in common that can be followed, or be said to hold other people",
         found="no person who was recognised for sure, or no people that are named",
         advice="give both the same person ids, or, where they are of other people, say so: "
-        f"sfumato ledger waive --release {waived} --note WHY --by NAME",
+        f"sfumato ledger waive --release {waived} (of many files: --cohorts NAME...) "
+        "--note WHY --by NAME",
     )
 
 

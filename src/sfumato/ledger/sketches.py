@@ -206,7 +206,7 @@ def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ())
     # Another key than that of persons, or a column that repeats the ids would show their digests.
     column_key = hmac.digest(key, b"columns", hashlib.sha256)
     person = table.schema.person
-    columns = list(_columns(disclosed, grouped, column_key))
+    columns = list(_columns(disclosed, grouped, column_key, spoken_of))
     persons = None
     if person is not None:
         ids = table.source.column(person).take(pa.array(grouped.first))
@@ -258,16 +258,23 @@ class _Grouped:
         least = np.minimum.reduceat(ordered, self.starts)
         one = least == np.maximum.reduceat(ordered, self.starts)
         # A sum modulo 2^64 does not depend on the order of the records.
-        every = np.where(one, least, np.add.reduceat(_mixed(ordered), self.starts))
-        return (_mixed(every) >> np.uint64(32)).astype(np.uint32), bool(one.all())
+        every = np.where(one, least, np.add.reduceat(mixed(ordered), self.starts))
+        return (mixed(every) >> np.uint64(32)).astype(np.uint32), bool(one.all())
 
 
-def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[SketchColumn]:
+def _columns(
+    disclosed: Disclosed, grouped: _Grouped, key: bytes, spoken_of: Collection[str]
+) -> Iterator[SketchColumn]:
     table, schema = disclosed.table, disclosed.table.schema
     roles = dict.fromkeys(schema.sensitive, "sensitive")
     by_name = {identifier.name: identifier for identifier in table.quasi_identifiers}
     for name in table.columns:
         if name in schema.withheld() | disclosed.withheld:
+            continue
+        cells = disclosed.cells.get(name)
+        # Of a column that reads the same in all records nothing left, whatever the file says.
+        is_blank = cells is not None and len(cells.unique()) == 1 < len(cells)
+        if is_blank and name not in spoken_of:
             continue
         if name == schema.person:
             if disclosed.pseudonyms is None:
@@ -278,7 +285,7 @@ def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[Sk
             shown, role = Shown.RECODED, "quasi-identifier"
             values = _keyed_codes(by_name[name], key)
         else:
-            shown = Shown.CHANGED if name in disclosed.cells else Shown.UNCHANGED
+            shown = Shown.UNCHANGED if cells is None else Shown.CHANGED
             role = roles.get(name, "insensitive")
             values = _keyed(table.source.column(name), key)
         digests, constant = grouped.said(values)
@@ -287,15 +294,15 @@ def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[Sk
         counts = np.diff(np.append(grouped.starts, len(grouped.order)))
         # Pseudonyms show whose records belong together, and so how many each person has.
         used, place = np.unique(counts, return_inverse=True)
-        values = _keyed_texts(map(str, used.tolist()), key)[place]
-        digests = (_mixed(values) >> np.uint64(32)).astype(np.uint32)
+        values = keyed_texts(map(str, used.tolist()), key)[place]
+        digests = (mixed(values) >> np.uint64(32)).astype(np.uint32)
         yield SketchColumn(RECORDS, Shown.UNCHANGED, "", True, digests)
 
 
 def _keyed_codes(column: CodedColumn, key: bytes) -> Words:
     used, place = np.unique(column.codes, return_inverse=True)
     labels = (None if code < 0 else column.domain.label(int(code)) for code in used.tolist())
-    return _keyed_texts(labels, key)[place]
+    return keyed_texts(labels, key)[place]
 
 
 def _keyed(column: pa.Array | pa.ChunkedArray, key: bytes) -> Words:
@@ -304,7 +311,7 @@ def _keyed(column: pa.Array | pa.ChunkedArray, key: bytes) -> Words:
     if not pa.types.is_dictionary(encoded.type):
         # Each distinct value is hashed once, of which most columns have few.
         encoded = pc.dictionary_encode(encoded)
-    digests = _keyed_texts(_texts(encoded.dictionary), key)
+    digests = keyed_texts(_texts(encoded.dictionary), key)
     codes = pc.fill_null(encoded.indices.cast(pa.int64()), len(digests)).to_numpy(
         zero_copy_only=False
     )
@@ -321,7 +328,8 @@ def _texts(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     return texts
 
 
-def _keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> Words:
+def keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> Words:
+    """64 keyed bits of each text, however it is written."""
     made = b"".join(
         _ABSENT.to_bytes(8, "little")
         if text is None
@@ -347,7 +355,7 @@ def _plain(text: str | bytes) -> bytes:
     return text.encode()
 
 
-def _mixed(values: Words) -> Words:
+def mixed(values: Words) -> Words:
     """The finish of SplitMix64: sums of mixed values do not cancel as the values would."""
     mixed = values + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -359,5 +367,5 @@ def joined_digests(columns: Sequence[Digests32]) -> Words:
     """64 bits of what several columns, one or more, say of each person together."""
     joined = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
-        joined = _mixed(joined ^ column.astype(np.uint64))
+        joined = mixed(joined ^ column.astype(np.uint64))
     return joined

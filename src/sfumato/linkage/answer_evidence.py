@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.special import betaincinv, expit, logit
 
 from sfumato.core.arrays import Bools, Floats, Ints, Levels
+from sfumato.core.number_text import percentage
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
 
 # In four linkages of patients two trained reviewers disagreed about 1.8 to 13.6 % of the pairs
@@ -69,8 +70,9 @@ class ErrorRate:
     def __str__(self) -> str:
         """The rate in a line."""
         differ = ", ".join(self.kind or ()) or ("several" if self.kind is None else "nothing")
-        share = f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f} %)"
-        return f"{self.worker}: {share} of {self.answered:,} that differ in {differ}; {self.by}"
+        share, low, high = map(percentage, (self.value, self.low, self.high))
+        said = f"{share} ({low} to {high}) of {self.answered:,} that differ in {differ}"
+        return f"{self.worker}: {said}; {self.by}"
 
     def to_json(self) -> dict[str, Any]:
         """The rate as plain values."""

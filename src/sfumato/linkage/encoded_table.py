@@ -241,8 +241,7 @@ def read_key(
     if not file.exists():
         raise InputError(
             subject,
-            "must be a file that can be read",
-            found="no such file",
+            "is not there",
             advice="'sfumato link key FILE' makes one, which all owners share",
         )
     secret = read_secret(file, subject, inputs)

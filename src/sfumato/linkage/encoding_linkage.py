@@ -16,6 +16,7 @@ from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import percentage
 from sfumato.core.secret_keys import Secret
 from sfumato.linkage import linkage_result, linked_file
 from sfumato.linkage.encoded_table import is_encoded, read_encoded
@@ -269,7 +270,7 @@ class EncodedLinks(linkage_result.Found):
         """What somebody should look at."""
         said = tuple(
             f"Of {each.left} and {each.right}, matches and other pairs are not well apart: "
-            f"{100 * each.pairs.mixture.matched:.1f} % of the records have a match, it seems. Give "
+            f"{percentage(each.pairs.mixture.matched)} of the records have a match, it seems. Give "
             "a similarity if you know better."
             for each in self.matched
             # From 1 on equal encodings alone are matches:
@@ -326,7 +327,7 @@ class EncodedLinks(linkage_result.Found):
         )
         return {**found, "persons": persons, "warnings": list(self.warnings)}
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
         """A linkage of encodings in a few lines."""
         at, found = self.thresholds, linkage_result.outcomes_json(self)
         sources = ", ".join(
@@ -357,7 +358,7 @@ class EncodedLinks(linkage_result.Found):
                     for each in self.matched
                 ),
             ]
-        return "\n".join(lines)
+        return lines
 
     def _repr_html_(self) -> str:
         return linkage_result.as_html(

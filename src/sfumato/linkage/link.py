@@ -44,13 +44,14 @@ def named_tables(tables: Tables) -> dict[str, object]:
         if not all(str(name).strip() for name in tables):
             raise InputError("parameter tables", "must have a name as text for each table")
         return dict(tables)
-    if isinstance(tables, (str, os.PathLike)) or not all(
-        isinstance(table, (str, os.PathLike)) for table in tables
-    ):
+    # The members of a dataframe are names of columns, which would be taken for paths.
+    alone = isinstance(tables, (str, os.PathLike)) or hasattr(tables, "columns")
+    if alone or not all(isinstance(table, (str, os.PathLike)) for table in tables):
         raise InputError(
             "parameter tables",
             "must be tables by their names, or a list of paths",
-            found="something else",
+            found="one table" if alone else "something else",
+            advice='write {"hospital": table}',
         )
     named: dict[str, object] = {}
     for table in tables:

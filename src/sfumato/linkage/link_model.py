@@ -17,7 +17,8 @@ from scipy.special import expit
 
 from sfumato.core.arrays import Floats, Ints, Levels
 from sfumato.core.atomic import write_text
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
+from sfumato.core.number_text import percentage
 from sfumato.linkage.candidate_pairs import RulePairs
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode
 from sfumato.linkage.match_thresholds import Pairs, Records
@@ -116,8 +117,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         # Editors of some systems put a byte order mark before JSON, which the parser would refuse.
         settings = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        found = (error.strerror or type(error).__name__).lower()
-        raise InputError(subject, "must be a file that can be read", found=found) from None
+        raise unreadable_file(subject, error) from None
     # Brackets nested thousands deep make the parser run out of stack: bad input, not a fault.
     except (ValueError, RecursionError):
         raise InputError(subject, "must be settings of Splink as JSON") from None
@@ -390,7 +390,7 @@ def check_plausible(
         )
         advice += _DUPLICATES
     found += [
-        f"'{name}' is different in {100 * share:.0f} % of the matches"
+        f"'{name}' is different in {percentage(share, 0)} of the matches"
         for name, share in different_shares(pairs, weights, spec)
         if share > MOSTLY
     ]

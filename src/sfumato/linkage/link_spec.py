@@ -31,11 +31,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tomlkit
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.core.toml_text import parse_toml
+from sfumato.core.toml_text import parse_toml, read_text
+from sfumato.schema.parts import Frozen
 
 
 class ColumnKind(StrEnum):
@@ -232,11 +233,7 @@ def headers_of(given: Headers) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else given
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class ComparedColumn(_Frozen):
+class ComparedColumn(Frozen):
     """One column that is compared or blocked on.
 
     Attributes
@@ -263,7 +260,7 @@ class ComparedColumn(_Frozen):
         return self
 
 
-class SetThresholds(_Frozen):
+class SetThresholds(Frozen):
     """Scores, in [0, 1], from which a pair is a possible match, and a match."""
 
     lower: Share
@@ -276,7 +273,7 @@ class SetThresholds(_Frozen):
         return self
 
 
-class WantedRates(_Frozen):
+class WantedRates(Frozen):
     """Error rates from which the thresholds are found, in [0, 1].
 
     Attributes
@@ -318,7 +315,7 @@ def _json(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, Mapping) else value
 
 
-class LinkSpec(_Frozen):
+class LinkSpec(Frozen):
     """What is linked, and how.
 
     Parameters
@@ -372,10 +369,12 @@ class LinkSpec(_Frozen):
 
     mode: Mode = Mode.LINK_ONLY
     id: str | None = None
-    columns: Annotated[dict[str, ComparedColumn], BeforeValidator(_named)] = {}
+    columns: Annotated[dict[str, ComparedColumn], BeforeValidator(_named)] = Field(
+        default_factory=dict
+    )
     blocking: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_rules)] = ()
     one_per_source: tuple[str, ...] = ()
-    rename: dict[str, dict[str, Headers]] = {}
+    rename: dict[str, dict[str, Headers]] = Field(default_factory=dict)
     thresholds: SetThresholds | None = None
     rates: WantedRates | None = None
     nicknames: Path | None = None
@@ -534,29 +533,19 @@ def load_link_spec(path: str | os.PathLike[str]) -> LinkSpec:
     where ``splink`` is a path and not JSON.
     """
     file = Path(path)
-    text = _read(file)
+    subject = "specification file {}".format
+    text = read_text(file, subject(file.name))
     if file.suffix.lower() == ".json":
         return spec_of_settings(text)
-    fields = parse_toml(text, f"specification file {file.name}")
+    fields = parse_toml(text, subject(file.name))
     settings = fields.get("splink")
     if isinstance(settings, str) and not settings.lstrip().startswith("{"):
-        fields["splink"] = _read(file.parent / settings)
+        beside = file.parent / settings
+        fields["splink"] = read_text(beside, subject(beside.name))
     spec = LinkSpec(**fields)
     if spec.nicknames is not None:
         return spec.model_copy(update={"nicknames": file.parent / spec.nicknames})
     return spec
-
-
-def _read(file: Path) -> str:
-    subject = f"specification file {file.name}"
-    try:
-        # Editors on Windows write a mark of the byte order, which TOML and JSON refuse.
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(subject, "must be text in UTF-8") from None
-    except OSError as error:
-        found = (error.strerror or type(error).__name__).lower()
-        raise InputError(subject, "must be a file that can be read", found=found) from None
 
 
 def link_spec_to_dict(spec: LinkSpec) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import bars, lead, notes, styled_table
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import counted, percentage, wrapped
+from sfumato.core.phrases import Sentence
 from sfumato.core.secret_keys import Secret
 from sfumato.linkage import linkage_files, match_thresholds
 from sfumato.linkage.link_model import Model
@@ -81,6 +82,20 @@ class Found(ABC):
     def __repr__(self) -> str:
         matches = counted(outcomes_json(self)["match"], "match")
         return f"{type(self).__name__}({_worst(self)} {matches})"
+
+    def __str__(self) -> str:
+        """A few lines; the worst of it is the sentence below them."""
+        said = Sentence("{begin}.", begin=_worst(self).removesuffix("."))
+        return "\n".join([*self.lines(), "", *wrapped(said)])
+
+    @abstractmethod
+    def lines(self) -> list[str]:
+        """The linkage in a few lines, each with what it speaks of first."""
+
+    @property
+    def stated(self) -> tuple[Measure, ...]:
+        """Precision and recall as the lines have them; empty where nothing is known of them."""
+        return self.quality
 
     @property
     @abstractmethod
@@ -520,7 +535,17 @@ class Links(Found):
             }
         return found
 
-    def __str__(self) -> str:
+    @property
+    def stated(self) -> tuple[Measure, ...]:
+        """What answers say, or else the model: of the people, which scores of pairs are not."""
+        inferred = self.settled.persons.inferred
+        if self.reviewed is not None and self.reviewed.learned.answered:
+            return tuple(self.reviewed.quality)
+        if self.contradicted or inferred is None or not self.found_any:
+            return ()
+        return tuple(inferred.stated)
+
+    def lines(self) -> list[str]:
         """The linkage in a few lines."""
         settled, at = self.settled, self.thresholds
         sources = ", ".join(
@@ -540,7 +565,7 @@ class Links(Found):
         if self.once:
             lines.append(f"One per source    {', '.join(self.once)} (found: no duplicates within)")
         lines += _of_persons(self)
-        return "\n".join([*lines, *_checked(self), *_decided(self), *_followed(self)])
+        return [*lines, *_checked(self), *_decided(self), *_followed(self)]
 
     def _repr_html_(self) -> str:
         return as_html(self, self.warnings)
@@ -552,10 +577,11 @@ _LABELLED = 18
 
 def _worst(found: Found) -> str:
     """What people have yet to look at, and how sure the rest is."""
-    precision, recall = found.quality
     said = f"undecided: {counted(outcomes_json(found)['possible_match'], 'possible match')}"
-    if not np.isfinite([precision.value, recall.value]).all():
+    quality = found.stated
+    if not quality or not np.isfinite([each.value for each in quality]).all():
         return f"{said}; how many of the links are right is not measured."
+    precision, recall = quality
     return (
         f"{said}; expected: {between(recall)} of true pairs joined, "
         f"{between(precision)} of links right."
@@ -564,7 +590,7 @@ def _worst(found: Found) -> str:
 
 def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -> str:
     """A linkage for a notebook: its lines as a table, and the scores of its pairs as a picture."""
-    rows = [(line[:_LABELLED].rstrip(), line[_LABELLED:]) for line in str(found).splitlines()]
+    rows = [(line[:_LABELLED].rstrip(), line[_LABELLED:]) for line in found.lines()]
     made = styled_table("Linkage", ("what", "found"), rows)
     if len(found.pairs):
         counts = np.histogram(found.pairs.score, bins=np.linspace(0, 1, 11))[0]
@@ -617,15 +643,17 @@ def _of_persons(links: Links) -> list[str]:
     )
     of = "of the people" if inferred.across is None else "of the pairs across sources"
     lines = [f"Expected          {precision},", f"                  {recall} {of}"]
-    if inferred.across is not None and inferred.within is not None:
+    # Where each source has one record a person, none could be joined within it.
+    elsewhere = set(links.records.sources) - set(links.once)
+    if inferred.across is not None and inferred.within is not None and elsewhere:
         right, there = (percent(each.value) for each in inferred.within)
         lines.append(f"Within sources    precision {right}, recall {there}")
     return lines
 
 
 def percent(share: float) -> str:
-    """A share in per cent."""
-    return f"{100 * share:.2f} %"
+    """A share in per cent; 100 and 0 only if exact, as an expectation hardly ever is."""
+    return percentage(share, 2)
 
 
 def between(share: Measure) -> str:

@@ -380,11 +380,14 @@ def linked_schema(
         missing=proposed.missing,
         recipe=proposed.recipe,
     )
-    said += tuple(
-        f"'{name}' looks as if it numbers or names a person or a thing: the schema calls it a "
-        "direct identifier, so that nothing releases it. Check it."
-        for name in direct
-    )
+    if direct:
+        named = ", ".join(f"'{name}'" for name in direct)
+        of = "Column" if len(direct) == 1 else "Columns"
+        text = (
+            f"{of} {named}: numbers or names of people or things, it seems. The schema calls them "
+            "direct identifiers, which nothing releases: check it."
+        )
+        said = (*said, text)
     return LinkedSchema(made, {**guess.notes, **notes}, said, left_out)
 
 

@@ -159,7 +159,7 @@ def _pair_numbers(column: pa.Array, pairs: int) -> Ints:
             "must name pairs of this linkage",
             found=f"an unknown pair in row {row}",
             accepted=f"p1 to p{pairs}" if pairs else "none, as there are no pairs",
-            advice="apply decisions to the run whose pairs were reviewed",
+            advice="apply decisions to the run that was reviewed",
         )
     return number
 

@@ -296,11 +296,6 @@ def fit_and_score(
         Where candidate pairs are made, compared and scored. Values are standardised, and the
         model and what blocking has lost are estimated, by DuckDB on this machine in either case.
 
-    Returns
-    -------
-    tuple
-        The pairs, by (left, right), and the model that scored them.
-
     Raises
     ------
     SfumatoError

@@ -20,7 +20,7 @@ from sfumato.core.atomic import all_or_none, atomic_folder, check_target_folder
 from sfumato.core.cluster_questions import CLUSTERS, ClusterQuestions
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import counted
-from sfumato.linkage import linkage_files, review_pairs
+from sfumato.linkage import linkage_files, review_pairs, review_sample
 from sfumato.linkage.answer_evidence import change_by_answer
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
 from sfumato.linkage.link_options import NextPairs
@@ -29,14 +29,6 @@ from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers
 from sfumato.linkage.match_thresholds import Codes, Pairs, joined
 from sfumato.linkage.person_clusters import Settled
-from sfumato.linkage.review_sample import (
-    NO_RULE,
-    Asked,
-    Wider,
-    odds_of_lost,
-    pair_key,
-    wider_blocks,
-)
 from sfumato.linkage.reviewed_persons import Reviewed
 from sfumato.linkage.reviewed_rates import BY_CHANGE
 from sfumato.table.table_files import write_table
@@ -117,7 +109,7 @@ def next_batch(
 
 def begun(
     earlier: Earlier, identifying: pa.Table, wanted: NextPairs, number: int
-) -> tuple[Earlier, Wider]:
+) -> tuple[Earlier, review_sample.Wider]:
     """The linkage with what stays as it is while people answer, and pairs of wider blocks."""
     review = dict(earlier.manifest.review)
     if not review:
@@ -125,7 +117,7 @@ def begun(
     wider = _wider(earlier, identifying, _stream(review["seed"], number))
     # Kept from the first batch: strata stay as they are while people answer.
     review.setdefault("wider_pairs", wider.size.tolist())
-    review.setdefault("wider_odds", odds_of_lost(wider, earlier.model.lost).tolist())
+    review.setdefault("wider_odds", review_sample.odds_of_lost(wider, earlier.model.lost).tolist())
     review["half_width"] = wanted.half_width
     return replace(earlier, manifest=replace(earlier.manifest, review=review)), wider
 
@@ -135,7 +127,9 @@ def _stream(seed: int, number: int) -> np.random.Generator:
     return np.random.default_rng([int(seed), DRAWN, number])
 
 
-def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earlier, Ints, Reviewed]:
+def drawn(
+    earlier: Earlier, wider: review_sample.Wider, size: int, number: int
+) -> tuple[Earlier, Ints, Reviewed]:
     """Draw a batch: the linkage with its pairs, their numbers, and what answers so far say.
 
     Pairs of batches before that nobody has answered are among them.
@@ -155,7 +149,7 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
     )
     pairs, new = with_pairs(earlier.pairs, left, right, earlier.records.count)
     asked = earlier.asked.and_these(
-        Asked(new, stratum, np.full(len(new), number), chance, foretold)
+        review_sample.Asked(new, stratum, np.full(len(new), number), chance, foretold)
     )
     # Mixed, so that the order tells neither stratum nor score.
     batch = rng.permutation(np.concatenate([open_pairs, again, new]))
@@ -178,7 +172,8 @@ def asked_again(earlier: Earlier, settled: Settled, most: int) -> Ints:
     if weighed is None or answers is None:
         return np.empty(0, dtype=np.int64)
     own, given = (
-        pair_key(each.left, each.right, earlier.records.count) for each in (verdicts, answers)
+        review_sample.pair_key(each.left, each.right, earlier.records.count)
+        for each in (verdicts, answers)
     )
     # Those of the same clerk, too: who was asked twice has nothing new to say.
     given = given[~answers.withdrawn & np.isin(given, own)]
@@ -215,7 +210,9 @@ def doubtful_clusters(earlier: Earlier, reviewed: Reviewed, wanted: int) -> list
     verdicts = join_workers(earlier.answers, pairs)
     known, _, node = sample.known(verdicts)
     likely = reviewed.learned.rates.probability
-    doubtful = np.flatnonzero(~known & (likely >= _DOUBTFUL) & (pairs.block != NO_RULE))
+    doubtful = np.flatnonzero(
+        ~known & (likely >= _DOUBTFUL) & (pairs.block != review_sample.NO_RULE)
+    )
     left, right = node[pairs.left[doubtful]], node[pairs.right[doubtful]]
     cluster = joined(left, right, len(node))[left]
     # P(1 − P) for each record pair that an answer decides: those of both joined groups.
@@ -241,14 +238,16 @@ def _check_output(output: Path) -> None:
         )
 
 
-def _wider(earlier: Earlier, identifying: pa.Table, rng: np.random.Generator) -> Wider:
+def _wider(
+    earlier: Earlier, identifying: pa.Table, rng: np.random.Generator
+) -> review_sample.Wider:
     """Pairs of wider blocks: of the compared columns' values as they were given, case aside."""
     names = [
         n
         for n in _shown_names(earlier, identifying)
         if identifying[n].null_count < len(identifying)
     ]
-    order = _rows_of_records(earlier, identifying)
+    order = rows_of_records(earlier, identifying)
     weights = earlier.model.weights
     values, bits = [], []
     for name in names:
@@ -259,7 +258,7 @@ def _wider(earlier: Earlier, identifying: pa.Table, rng: np.random.Generator) ->
         own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
         bits.append((own[-1].weight, own[0].weight) if own else _USUAL_BITS)
     sample = earlier.sample(np.empty(0, np.int64), np.empty(0))
-    return wider_blocks(
+    return review_sample.wider_blocks(
         values, earlier.records, earlier.pairs, sample.person, sample.limited, rng,
         within=earlier.spec.splink is not None or earlier.spec.mode is not Mode.LINK_ONLY,
         bits=bits,
@@ -277,7 +276,7 @@ def _shown_names(earlier: Earlier, identifying: pa.Table) -> list[str]:
     return [name for name in every if name in compared] or every
 
 
-def _rows_of_records(earlier: Earlier, identifying: pa.Table) -> Ints:
+def rows_of_records(earlier: Earlier, identifying: pa.Table) -> Ints:
     """Row of each record in the file."""
     number = review_pairs.find_records(
         earlier.records, identifying[review_pairs.SOURCE], identifying[review_pairs.ID]
@@ -301,7 +300,7 @@ def with_pairs(pairs: Pairs, left: Ints, right: Ints, records: int) -> tuple[Pai
         np.concatenate([pairs.right, right[new]]),
         longer(pairs.score, 0.0),
         {name: longer(level, -1) for name, level in pairs.levels.items()},
-        longer(pairs.block, NO_RULE),
+        longer(pairs.block, review_sample.NO_RULE),
     )
     key = np.concatenate([key, given[new]])
     order = np.argsort(key)
@@ -318,7 +317,7 @@ def _write_batch(
 ) -> None:
     """The folder that people look at: the pairs without their scores."""
     listed = _listed(earlier, pairs).take(pa.array(batch))
-    row = _rows_of_records(earlier, identifying)
+    row = rows_of_records(earlier, identifying)
     columns: dict[str, Any] = {name: listed[name] for name in ("pair", "source_l", "source_r")}
     for name in identifying.column_names[2:]:
         for side, record in (("l", pairs.left[batch]), ("r", pairs.right[batch])):
@@ -345,7 +344,7 @@ def _listed(earlier: Earlier, pairs: Pairs) -> pa.Table:
     return table.set_column(table.column_names.index("outcome"), "outcome", words)
 
 
-def _record(earlier: Earlier, pairs: Pairs, asked: Asked, number: int) -> None:
+def _record(earlier: Earlier, pairs: Pairs, asked: review_sample.Asked, number: int) -> None:
     """Write beside the linkage what was drawn, and the pairs that are new to it."""
     drawn = {
         "pair": review_pairs.pair_ids(asked.pair),

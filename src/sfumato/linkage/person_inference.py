@@ -57,7 +57,7 @@ _LEAST_SHIFT, _MOST_SHIFT = -4.0, 10.0
 _ANSWERS = 1
 """The stream of the seed that the truth of answered pairs is drawn from."""
 _BY_DRAWS = (
-    "partitions drawn by the probabilities of the pairs, whose odds are true to about a factor of "
+    "partitions drawn by the probabilities of the pairs; their odds are true to about a factor of "
     "three"
 )
 
@@ -155,11 +155,6 @@ def infer_persons(
         The source of each record; one for all if not given.
     levels
         By comparison, the level of each pair, -1 where a value is missing; none if not given.
-
-    Returns
-    -------
-    Inferred
-        By records.
     """
     bits = _bits(limited)
     weight = np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))
@@ -192,7 +187,7 @@ def infer_persons(
         weighed = weigh(verdicts, worlds, kinds, len(draws), rng)
         _draw_with_answers(draws, odds, touched, (verdicts, weighed), seed)
     # P(i, j are one person's) by the draws, which Binder's loss needs and nothing else.
-    one, two, share = _together(draws, size)
+    one, two, share = ever_together(draws, size)
     # Rare pairs cannot win, and leaving them out keeps the graph small; a lower cut needs them.
     likely = share > min(_UNLIKELY, cut)
     best = Graph(one[likely], two[likely], size, bits, records)
@@ -469,7 +464,7 @@ def _odds(part: npt.NDArray[Any], whole: Ints) -> Floats:
     return np.asarray(np.log((part + 0.5) / (whole - part + 0.5)))
 
 
-def _together(draws: Codes, size: Ints) -> tuple[Ints, Ints, Floats]:
+def ever_together(draws: Codes, size: Ints) -> tuple[Ints, Ints, Floats]:
     """Nodes that are together in some draw, and in which share of the draws."""
     nodes, keys = len(size), [np.empty(0, dtype=np.int64)]
     for label in draws:
@@ -493,7 +488,7 @@ def _expected(
     Over all pairs, those across sources and those within one, as `Inferred` has them. The records
     of each node, by source, have shape (nodes, sources).
     """
-    one, two, _ = _together(label[np.newaxis], records.sum(axis=1))
+    one, two, _ = ever_together(label[np.newaxis], records.sum(axis=1))
     together = [label[one] == label[two], *(draw[one] == draw[two] for draw in draws)]
 
     def counted(number: Ints) -> tuple[Floats, float, Floats]:

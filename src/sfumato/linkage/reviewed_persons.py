@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import percentage
 from sfumato.linkage import review_sample
 from sfumato.linkage.answer_evidence import ErrorRate, Weighed
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
@@ -113,16 +114,16 @@ class Reviewed:
         if not self.learned.inferred:
             said = "can miss the truth, as people were not inferred: use --check"
         by = "pairs that two answered" if self.learned.twice else "what is usual: no pair has two"
-        trust = f"about {100 * self.learned.error:.1f} % wrong, by {by}"
+        trust = f"about {percentage(self.learned.error)} wrong, by {by}"
         clerks = [f"                  {clerk}" for clerk in self.learned.clerks[:_WORST_CLERKS]]
         return [
             f"Review            pairs answered: {answered:,} of {asked:,}",
             f"Answers           {trust}",
             *clerks,
-            f"Intervals         {said} (± {100 * self.half_width:g} %)",
+            f"Intervals         {said} (± {percentage(self.half_width)})",
             *(
-                f"By review         {measure.name} {100 * measure.value:.2f} % "
-                f"({100 * (measure.low or 0.0):.2f} % to {100 * (measure.high or 0.0):.2f} %) "
+                f"By review         {measure.name} {percentage(measure.value, 2)} "
+                f"({percentage(measure.low or 0.0, 2)} to {percentage(measure.high or 0.0, 2)}) "
                 "of the people"
                 for measure in self.quality
             ),

@@ -354,7 +354,7 @@ _ROWS = 200_000
 
 OTHER_LEVELS = (
     "Spark's executors have no sfumato[link]: values were compared by Splink's functions for "
-    "Spark, whose similarity of names is not quite DuckDB's."
+    "Spark; their similarity of names is not quite DuckDB's."
 )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints, Words
 from sfumato.core.errors import InputError, NothingToLinkError
+from sfumato.core.number_text import counted
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage import column_meanings, link_spec
 from sfumato.linkage.compared_columns import Found, find_columns
@@ -360,8 +361,8 @@ def suggest_links(
         raise NothingToLinkError(
             "the tables",
             "must say who people are, in columns that they have in common",
-            found=f"{len(found)} such columns, none of names, dates of birth, numbers of people, "
-            "telephones, or addresses of e-mail",
+            found=f"{counted(len(found), 'such column')}, none of names, dates of birth, numbers "
+            "of people, telephones, or addresses of e-mail",
             advice="write a specification that says what the columns are, with their headers in "
             "each table under 'rename'",
         )

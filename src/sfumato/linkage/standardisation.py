@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 from sfumato.linkage.link_spec import (
     ColumnKind,
     ComparedColumn,
@@ -308,8 +308,7 @@ def read_nicknames(path: Path) -> pa.Table:
     except (UnicodeDecodeError, csv.Error):
         raise InputError(subject, "must be a CSV file in UTF-8") from None
     except OSError as error:
-        found = (error.strerror or type(error).__name__).lower()
-        raise InputError(subject, "must be a file that can be read", found=found) from None
+        raise unreadable_file(subject, error) from None
     types = pa.schema([("nickname", pa.string()), ("name", pa.string())])
     return pa.table([pa.array(names), pa.array(names.values())], schema=types)
 

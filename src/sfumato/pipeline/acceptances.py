@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
-from functools import partial
-from pathlib import Path
 
 import tomlkit
 from tomlkit.items import Table
 
 from sfumato.core.atomic import write_text
-from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError
-from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, in_period, open_project
+from sfumato.pipeline.project_folder import ProjectFolder, in_period, open_project
 from sfumato.pipeline.project_model import Accepted, Answered, AtMost, Project
-from sfumato.pipeline.project_text import load_project, parse_project
-from sfumato.pipeline.release_stages import RELEASE_MANIFEST, RELEASE_STAGE, verdict_of
+from sfumato.pipeline.project_text import parse_project
+from sfumato.pipeline.release_stages import verdict_of
 from sfumato.risk.intruders import Findings
 from sfumato.risk.verdict import GROWS, INTRUDERS, LINKAGE, SHARES, State, Verdict
 
@@ -169,63 +165,6 @@ def noting(answers: Mapping[tuple[str, str], Answered]) -> Edit:
             section[column or intruder] = table
 
     return edit
-
-
-def note_period(place: ProjectFolder, period: str, data: str | None) -> None:
-    """Note the file of a period of a series in the project file, where it is new.
-
-    Parameters
-    ----------
-    data
-        Where the file is, as the command line names it; of the first period the project's own
-        file without it.
-
-    Raises
-    ------
-    InputError
-        If there is no file for it, it has another one that was released, it is not the next one,
-        or the one before was not handed over.
-    """
-    noted = load_project(place.file)
-    known = noted.periods.get(period)
-    if noted.release.series is None:
-        raise InputError(
-            "option --period",
-            "is for a project whose releases are a series",
-            found="none",
-            advice='write series = "snapshot" under [release]',
-        )
-    if data is None:
-        if known is not None:
-            return
-        if noted.periods or len(noted.sources) != 1:
-            raise InputError("argument DATA", "must name the file of a new period", found="none")
-        named = str(next(iter(noted.sources.values())).file)
-    else:
-        # The URL of a table may hold a password, which nobody wants in a project file.
-        if is_database(data) or not Path(data).is_file():
-            raise InputError(
-                "argument DATA",
-                "must be a file that can be read",
-                found="a table of a database" if is_database(data) else "no such file",
-                advice="check its path; the table of a database is named under [periods]",
-            )
-        named = os.path.relpath(data, place.folder)
-    if str(known) == named:
-        return
-    released = open_project(place.file, period).of_stage(RELEASE) if known is not None else None
-    if released is not None and (released / RELEASE_MANIFEST).exists():
-        raise InputError(
-            "argument DATA",
-            "must be the file that was released of the period",
-            found="another one",
-            advice="leave it out; what is corrected goes into the next period",
-        )
-    write_edit(place, partial(_noted_period, period, named), RELEASE_STAGE.check)
-
-
-def _noted_period(period: str, file: str, document: tomlkit.TOMLDocument) -> None:
-    document.setdefault("periods", tomlkit.table())[period] = file
 
 
 def write_edit(

@@ -89,12 +89,15 @@ class ProjectFolder:
         return self.project.outputs.report
 
     @property
+    def spoken_settings(self) -> dict[str, str]:
+        """What the settings of a stage say of the language of its pages; of English nothing."""
+        spoken = self.project.outputs.language
+        return {} if spoken == ENGLISH else {"language": spoken}
+
+    @property
     def report_settings(self) -> dict[str, str]:
         """What the settings of a stage say of its report."""
-        spoken = self.project.outputs.language
-        return {"report": self.report_form.value} | (
-            {"language": spoken} if spoken != ENGLISH else {}
-        )
+        return {"report": self.report_form.value, **self.spoken_settings}
 
     @overload
     def at(self, path: Path) -> Path: ...

@@ -38,7 +38,14 @@ from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits,
 from sfumato.linkage.link_spec import LinkSpec
 from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.promises.promise import Budget, Constraint
-from sfumato.release.release_options import Circumstances, Limited, Options
+from sfumato.release.release_options import (
+    Circumstances,
+    Exits,
+    Limited,
+    Options,
+    Pseudonyms,
+    Series,
+)
 from sfumato.release.series_files import following
 from sfumato.reports.project_results import STATED
 from sfumato.review.review_settings import CHOSEN, Settings
@@ -363,17 +370,64 @@ class Assess(Section):
         return KnownPopulation(self.population, self.fraction, self.weights, named)
 
 
+_OF_SERIES = ("admit_every", "newcomers_k", "leavers")
+_OF_EACH = [
+    each.key
+    for each in declaration.declared(Options)
+    if each.key not in ("series", "known_months", *_OF_SERIES)
+]
+
+
+@with_fields(**declared_fields(Options, only=_OF_SERIES))
+class SeriesSection(Section):
+    """How the releases of a project are a series, one of each period.
+
+    The other keys are those of `Options`.
+
+    Attributes
+    ----------
+    kind
+        What its files hold.
+    ids
+        Whether people keep their pseudonyms.
+    known
+        What an acquaintance knows: when people came, or when they left, too.
+    """
+
+    kind: Series
+    ids: Pseudonyms = Pseudonyms.SAME
+    known: Exits
+
+    @model_validator(mode="after")
+    def _stay_the_same(self) -> Self:
+        if self.ids is Pseudonyms.NEW:
+            raise ValueError(
+                "'ids' must be \"same\" for snapshots: under new pseudonyms two of them tell the "
+                "values of newcomers by what differs"
+            )
+        return self
+
+
 @with_fields(
     **declared_fields(*PROMISES.values(), AddedPromises, usual=_UNASKED),
-    **declared_fields(Options, Limited),
+    **declared_fields(Options, only=_OF_EACH),
+    **declared_fields(Limited),
     **declared_fields(Circumstances, only=("register", "population", "pseudonym_key", "withdrawn")),
     **declared_fields(HeldAgainst),
 )
 class Release(Section):
     """What every class of the release keeps, and how the release is made.
 
-    The keys are those of the promises, of `Options`, `Limited`, `Circumstances` and `HeldAgainst`.
+    The other keys are those of the promises, of `Options`, `Limited`, `Circumstances` and
+    `HeldAgainst`.
+
+    Attributes
+    ----------
+    series
+        ``[release.series]``: that there is one of each period.
     """
+
+    series: SeriesSection | None = None
 
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
@@ -392,7 +446,14 @@ class Release(Section):
     @property
     def making(self) -> dict[str, Any]:
         """How the release is made, by the parameters of `sfumato.anonymize`."""
-        return {each.name: getattr(self, each.name) for each in declaration.declared(Options)}
+        own = {
+            each.name: getattr(self, each.name)
+            for each in declaration.declared(Options, only=_OF_EACH)
+        }
+        if self.series is None:
+            return own
+        kept = {name: getattr(self.series, name) for name in _OF_SERIES}
+        return {**own, **kept, "series": self.series.kind, "known_months": self.series.known}
 
     @property
     def _keys(self) -> dict[str, Any]:
@@ -560,7 +621,7 @@ class Outputs(Frozen):
     database
         The URL of a new table that the release goes into as well, with the extra ``databases``.
     language
-        The language of the pages of a release and an assessment: ``de`` or ``fr``.
+        The language of the pages: ``de`` or ``fr``.
     """
 
     folder: Path = Path("output")
@@ -845,7 +906,7 @@ class Project(Frozen):
     def _is_of_a_series(self) -> Project:
         if self.release.series is None:
             if self.periods:
-                raise ValueError('periods: need series = "snapshot" under [release]')
+                raise ValueError("periods: need [release.series]")
             return self
         if self.is_database or self.is_linked or self.policy is not None:
             raise ValueError("release.series: is for one file that names people, by promises")
@@ -878,7 +939,7 @@ class Project(Frozen):
             "pseudonym_key",
         }:
             raise ValueError(
-                "release: only 'keep_order' and 'pseudonym_key' can stand beside a policy, whose "
+                "release: only 'keep_order' and 'pseudonym_key' can stand beside a policy; its "
                 "rules decide all else"
             )
         if self.policy is not None and self.ledger is not None and self.ledger.to is not None:

@@ -45,22 +45,13 @@ from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_manifest import load_manifest
 from sfumato.release.release_options import Options
 from sfumato.release.release_result import Release
+from sfumato.risk import verdict
 from sfumato.risk.assessment import assess
 from sfumato.risk.evidence import Evidence, evidence_of
 from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
-from sfumato.risk.verdict import (
-    LINKAGE,
-    SHARES,
-    Acceptance,
-    Limits,
-    Linkage,
-    Verdict,
-    beside_files,
-    judged_again,
-)
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table
 
@@ -154,13 +145,18 @@ def made_files(place: ProjectFolder) -> tuple[str, ...]:
 def _release_settings(place: ProjectFolder) -> dict[str, Any]:
     return _settings_of_data(place) | {
         "limits": [repr(each) for each in _limited(place)],
-        "release": place.project.release.model_dump(mode="json", by_alias=True),
+        "release": _as_asked(place),
         "files": list(made_files(place)),
         **place.report_settings,
         # Where keys and head lie, and who gets the release, changes nothing of it.
         "ledger": _ledger(place).model_dump(mode="json", exclude={"keys", "head", "to"}),
         **({} if place.period is None else {"period": place.period}),
     }
+
+
+def _as_asked(place: ProjectFolder) -> dict[str, Any]:
+    """What the section says, but for who withdraws, which later periods add to."""
+    return place.project.release.model_dump(mode="json", by_alias=True, exclude={"withdrawn"})
 
 
 def _ledger(place: ProjectFolder) -> LedgerSection:
@@ -174,10 +170,27 @@ def _release_files(place: ProjectFolder) -> dict[str, Place]:
         thresholds=asked.thresholds,
         register=asked.register_file,
         pseudonym_key=asked.pseudonym_key,
-        withdrawn=None if place.before is None else asked.withdrawn,
+        withdrawn=_withdrawn(place),
         continues=None if place.before is None else _continued(place.before),
     )
     return place.data_files() | files
+
+
+def _withdrawn(place: ProjectFolder) -> Path | None:
+    """Who leaves a series from this period on; ``None`` in the first file, which lacks them."""
+    named = place.project.release.withdrawn
+    if named is None or place.before is None or place.period is None:
+        return None
+    path: Path = place.at(named)
+    if not path.is_dir():
+        return path
+    own = withdrawn_file(path, place.period)
+    return own if own.is_file() else None
+
+
+def withdrawn_file(folder: Path, period: str) -> Path:
+    """The file of a folder that names who withdrew before a period."""
+    return folder / f"{period}.parquet"
 
 
 def _continued(before: ProjectFolder) -> Path:
@@ -193,7 +206,7 @@ def _continued(before: ProjectFolder) -> Path:
         raise InputError(
             f"period {before.period}",
             "must be run before the one that follows it",
-            found="no release, or none whose stage.json can be read",
+            found="no release, or one without a readable stage.json",
             advice=f"sfumato run --period {before.period}, or bring its folder of stages back",
         )
     return manifest.resolve()
@@ -203,16 +216,13 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
     """The release of a project, as its file asks for it; nothing is written."""
     asked = place.project.release
     data, layout = place.data
-    # Who withdrew before the first file is not in it.
-    named = asked.withdrawn is not None and place.before is not None
-    withdrawn = place.at(asked.withdrawn) if named else None
     if place.before is not None:
         return anonymize(
             data,
             place.released_schema(),
             continues=_continued(place.before),
             period=place.period,
-            withdrawn=withdrawn,
+            withdrawn=_withdrawn(place),
             seed=place.project.about.seed,
             **layout,
             progress=progress,
@@ -234,7 +244,7 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
     )
 
 
-def _limited(place: ProjectFolder) -> tuple[Limits | Acceptance, ...]:
+def _limited(place: ProjectFolder) -> tuple[verdict.Limits | verdict.Acceptance, ...]:
     """The limits where they are promised, and what stays as it is as somebody answers for it.
 
     How much an answer covers is held against what is found of it then.
@@ -243,9 +253,9 @@ def _limited(place: ProjectFolder) -> tuple[Limits | Acceptance, ...]:
     if not project.release.promise_limits:
         return ()
     # Who answers, and why, makes no other release.
-    said, whole = "as the project file says", dict.fromkeys(SHARES, 1.0)
+    said, whole = "as the project file says", dict.fromkeys(verdict.SHARES, 1.0)
     kept = (
-        Acceptance(intruder, said, said, each.until, whole, column)
+        verdict.Acceptance(intruder, said, said, each.until, whole, column)
         for (intruder, column), each in project.accept.by_row.items()
     )
     return (project.judged_by, *kept)
@@ -278,10 +288,9 @@ def _check_period(place: ProjectFolder) -> None:
         return
     record = read_record(_continued(before).parent)
     assert record is not None
-    then = record.settings["release"]
-    own = place.project.release.model_dump(mode="json", by_alias=True, exclude={"withdrawn"})
     # A later version may know more options, which had their usual value then.
-    changed = [name for name, value in own.items() if name in then and value != then[name]]
+    now, then = _flat(_as_asked(place)), _flat(record.settings["release"])
+    changed = [name for name, value in now.items() if name in then and value != then[name]]
     if changed:
         raise InputError(
             "section [release]",
@@ -290,7 +299,7 @@ def _check_period(place: ProjectFolder) -> None:
             advice="bring it back; another promise is another series, in a project of its own",
         )
     with ledger_of(place) as memory:
-        if memory is not None and not _got(memory, before):
+        if memory is not None and not got(memory, before):
             raise InputError(
                 f"period {before.period}",
                 "must be handed over before the one that follows it",
@@ -300,10 +309,17 @@ def _check_period(place: ProjectFolder) -> None:
             )
 
 
-def _got(memory: RequestLedger, place: ProjectFolder) -> bool:
-    """Whether somebody got the release of a period, by a ledger."""
+def _flat(asked: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a section with those of its series beside them."""
+    own = asked.get("series") or {}
+    return {**asked, **{f"series.{name}": value for name, value in own.items()}, "series": None}
+
+
+def got(memory: RequestLedger, place: ProjectFolder) -> tuple[str, ...]:
+    """Who got the release of a period, by a ledger."""
     released = load_manifest(place.of_stage(RELEASE) / RELEASE_MANIFEST).output_sha256
-    return any(each.to and each.output_sha256 == released for each in memory.remembered())
+    alike = [each for each in memory.remembered() if each.output_sha256 == released]
+    return tuple(dict.fromkeys(to for each in alike for to in each.to))
 
 
 def _check_open(place: ProjectFolder) -> None:
@@ -323,7 +339,7 @@ def _check_open(place: ProjectFolder) -> None:
             found = f"a release of {later}, which continues it"
     if (place.of_stage(RELEASE) / RELEASE_MANIFEST).exists():
         with ledger_of(place) as memory:
-            if memory is not None and _got(memory, place):
+            if memory is not None and got(memory, place):
                 found = found or "a release that was handed over"
     if found:
         raise InputError(
@@ -438,12 +454,12 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         place,
     )
     own = {} if draft is None else {"recipient": draft.together, "draft": draft.number}
-    said = beside_files(release.verdict.to_json(), 0 if draft is None else draft.elsewhere)
+    said = verdict.beside_files(release.verdict.to_json(), 0 if draft is None else draft.elsewhere)
     judged = {"verdict": said, "detail_lost": detail_lost(release), **own}
     return replace(made, measured={**made.measured, **judged})
 
 
-def verdict_of(place: ProjectFolder, recipient: Findings | None = None) -> Verdict | None:
+def verdict_of(place: ProjectFolder, recipient: Findings | None = None) -> verdict.Verdict | None:
     """What is said of the release of a project; ``None`` where none was made, or a policy decided.
 
     Limits and acceptances are those of the project file as it is now: nothing is made again for
@@ -460,7 +476,7 @@ def verdict_of(place: ProjectFolder, recipient: Findings | None = None) -> Verdi
     if recipient is None and "recipient" in measured:
         recipient = Findings.among(**measured["recipient"])
     project = place.project
-    return judged_again(
+    return verdict.judged_again(
         measured["verdict"],
         project.judged_by,
         project.acceptances,
@@ -470,7 +486,7 @@ def verdict_of(place: ProjectFolder, recipient: Findings | None = None) -> Verdi
     )
 
 
-def linkage_of(place: ProjectFolder) -> Linkage | None:
+def linkage_of(place: ProjectFolder) -> verdict.Linkage | None:
     """How good the linkage is that is released; ``None`` where nothing is linked.
 
     Measured is what answers of people stand behind: a model's opinion of itself is none.
@@ -490,15 +506,15 @@ def linkage_of(place: ProjectFolder) -> Linkage | None:
     simulated = place.project.review.by is Reviewers.SIMULATED
     if simulated or not answers:
         nobody = "a simulated worker answers by the model" if simulated else "no pair was checked"
-        advice = f"[review] lets people look, or: sfumato accept {LINKAGE}"
-        return Linkage(None, None, nobody, advice=advice)
+        advice = f"[review] lets people look, or: sfumato accept {verdict.LINKAGE}"
+        return verdict.Linkage(None, None, nobody, advice=advice)
     if precision is None or recall is None:
         why = "the answers do not tell it; 'check' under [link] draws pairs that do"
     elif drawn:
         why = f"by {counted(checks['answered'], 'pair')} drawn and checked"
     else:
         why = f"after {counted(answers, 'answer')} of people"
-    return Linkage(precision, recall, why)
+    return verdict.Linkage(precision, recall, why)
 
 
 def _share(measure: Mapping[str, float] | None) -> Share | None:

@@ -16,6 +16,7 @@ import tomlkit
 from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.errors import InputError
+from sfumato.core.phrases import speaking
 from sfumato.core.signatures import SIGNATURE
 from sfumato.pipeline import project_folder
 from sfumato.pipeline.project_model import ReportForm
@@ -56,6 +57,7 @@ def _settings(place: project_folder.ProjectFolder) -> dict[str, Any]:
         "forms": list(_forms(place)),
         "limits": asdict(place.project.judged_by),
         "accept": place.project.accept.model_dump(mode="json", exclude_none=True),
+        **place.spoken_settings,
     }
 
 
@@ -268,9 +270,10 @@ def _write_report(
         if not can_make_pdf():
             forms, lacking = (HTML, JSON), (NO_PDF,)
     results, today = ProjectResults.from_json(found), datetime.now(tz=UTC).astimezone().date()
-    for audience, folder in folders.items():
-        path = (folder / WHOLE).with_suffix(forms[0])
-        write_project(results, path, audience=audience, made=today, forms=forms[1:])
+    with speaking(place.project.outputs.language):
+        for audience, folder in folders.items():
+            path = (folder / WHOLE).with_suffix(forms[0])
+            write_project(results, path, audience=audience, made=today, forms=forms[1:])
     return lacking
 
 

@@ -275,11 +275,6 @@ def _simulated_review(
     ----------
     certainty
         It opens cells until the probability of its answer is at least this, in [0.5, 1].
-
-    Returns
-    -------
-    tuple
-        The columns of a file of answers, and the measures of ``sfumato review status``.
     """
     evidence = evidence_of(project)
     if evidence is None:
@@ -382,11 +377,6 @@ def carried_answers(project: review_project.Project, file: Path) -> pa.Table:
     ----------
     file
         Where answers are kept.
-
-    Returns
-    -------
-    pa.Table
-        The columns of a file of answers.
     """
     empty = decisions_table(Decisions(), frozenset())
     kept = _kept(file)

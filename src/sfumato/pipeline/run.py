@@ -20,7 +20,8 @@ from sfumato.core.phrases import Phrase
 from sfumato.core.workspace import lock_file
 from sfumato.pipeline.acceptances import measured_first
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
-from sfumato.pipeline.project_folder import RELEASE, REPORT, REVIEW, ProjectFolder, open_project
+from sfumato.pipeline.periods import shown_periods
+from sfumato.pipeline.project_folder import RELEASE, REPORT, REVIEW, ProjectFolder
 from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE, verdict_of
 from sfumato.pipeline.report_stage import REPORT_STAGE
 from sfumato.pipeline.stage import (
@@ -155,7 +156,7 @@ class Status:
     @property
     def periods(self) -> list[dict[str, Any]]:
         """Of a series, what the release of each period shows, and what all until it find."""
-        return [_period(self.place, period) for period in self.place.project.periods]
+        return shown_periods(self.place.file)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -168,22 +169,6 @@ class Status:
             "stages": [stage.to_json() for stage in self.stages],
             "verdict": None if self.verdict is None else self.verdict.to_json(),
         }
-
-
-def _period(place: ProjectFolder, period: str) -> dict[str, Any]:
-    """What the release of a period shows; its name alone where it is not made."""
-    folder = open_project(place.file, period).of_stage(RELEASE)
-    measured = read_object(folder / MEASURED)
-    if measured is None:
-        return {"period": period}
-    series, together = measured["manifest"]["series"], measured.get("recipient", {})
-    return {
-        "period": period,
-        "people": measured["persons"],
-        **{name: series.get(name, 0) for name in ("waiting", "withdrawn")},
-        **{name: together.get(name) for name in ("found", "fewest")},
-        "detail_lost": measured["detail_lost"],
-    }
 
 
 def status_of(place: ProjectFolder) -> Status:

@@ -154,11 +154,6 @@ def sign(
     expected
         The `records_sha` of what was shown to the person who decides; ``None`` for any.
 
-    Returns
-    -------
-    Path
-        The signature.
-
     Raises
     ------
     HandOverRefusedError

@@ -16,7 +16,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from sfumato.core.atomic import atomic_folder, write_text
 from sfumato.core.declaration import Place, Progress, is_database
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 from sfumato.core.optional_packages import install_command
 from sfumato.core.secret_keys import read_secret
 from sfumato.pipeline.project_folder import ProjectFolder
@@ -242,11 +242,8 @@ def _input_sha256(name: str, place: Place) -> str:
     try:
         return data_sha256(place) if is_database(place) else file_sha256(place)
     except OSError as error:
-        raise InputError(
-            name,
-            "must be a file that can be read",
-            found=(error.strerror or "an error of the system").lower(),
-            advice="paths are named from the project file's folder",
+        raise unreadable_file(
+            name, error, "paths are named from the project file's folder"
         ) from None
 
 

@@ -112,7 +112,7 @@ class Circumstances(Layout):
 
     presets: Annotated[
         Sequence[Any],
-        Parameter("Names of built-in presets, or presets, whose thresholds are to be met too."),
+        Parameter("Names of built-in presets, or presets; their thresholds are to be met too."),
     ] = ()
     limits: Annotated[
         Any,

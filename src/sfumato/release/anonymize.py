@@ -31,7 +31,7 @@ from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.promises.t_closeness import TCloseness
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release
-from sfumato.release.series_files import Earlier, following, sealed
+from sfumato.release.series_files import Earlier, check_newcomers, following, sealed
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
 from sfumato.risk.verdict import Acceptance, Limits, check_answers
@@ -96,7 +96,7 @@ def anonymize(
     )
     earlier = None if given.continues is None else _earlier(given, promises, options)
     if earlier is not None:
-        promises, making = earlier.manifest.constraints, earlier.manifest.options
+        promises, making = earlier.promises_after, earlier.manifest.options
         given = replace(given, secret=earlier.secret)
     limits = [each for each in promises if isinstance(each, Limits)]
     accepted = [each for each in promises if isinstance(each, Acceptance)]
@@ -208,6 +208,9 @@ def _of_series(
     if earlier is not None:
         assert schema.person is not None
         lasting = earlier.lasting.with_file(ids_of(table), secret)
+        lasting.check_people(schema.person)
+        if options.leavers is release_options.Leavers.RETIRE:
+            lasting = lasting.without(lasting.gone, secret)
         if given.withdrawn is not None:
             lasting = lasting.without(ids_in(given.withdrawn, schema.person), secret)
         earlier, name = replace(earlier, lasting=lasting), lasting.name
@@ -272,6 +275,8 @@ def _check_of_series(
         )
     if options.series is None:
         return
+    if given.continues is None:
+        check_newcomers(promises, options.newcomers_k)
     known = any(isinstance(each, KnownEvents) for each in promises)
     counted = any(
         isinstance(each, promise.Promise) and each.fewest_persons > 1 for each in promises
@@ -410,14 +415,14 @@ def check_asked(
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)
     if register or population is not None:
-        check_beside(options, "a population, of whose numbers of records nothing is known")
+        check_beside(options, "a population without numbers of records")
     if any(isinstance(constraint, TCloseness) for constraint in constraints):
         check_beside(options, "t_closeness, which holds classes against the whole file, not a band")
     _check_coarsening(options, constraints, pseudonym_key)
     _check_named("withhold", schema, options.withhold, schema.person)
     _check_named("known_columns", schema, options.known_columns, None)
     if promise.asked_of_households(constraints):
-        check_beside(options, "a promise about households, whose members have several")
+        check_beside(options, "a promise about households; their members have several")
         _check_households(schema, options, about=register or population is not None)
     _check_key(schema, pseudonym_key)
 
@@ -537,7 +542,7 @@ def _check_households(schema: Schema, options: release_options.Options, *, about
             options.coarsen_counts is release_options.Coarsening.SPLIT,
             "several pseudonyms of a person, who would be as many members",
         ),
-        ("register", about, "a population, of whose households nothing is known"),
+        ("register", about, "a population without households"),
     ):
         if given:
             raise InputError(
@@ -654,7 +659,7 @@ def check_constraints(
                 "each promise",
                 "must follow the protocol of promises",
                 found=of,
-                accepted="GBalance, HAffiliation, KAnonymity, PidKAnonymity, LDiversity, ...",
+                accepted="one such as sfumato.GBalance(0.9) or sfumato.PidKAnonymity(11)",
             )
         if isinstance(constraint, promise.AboutAttribute):
             _check_attribute(schema, constraint)

@@ -313,7 +313,7 @@ def make_release(
             again,
             frozenset(options.withhold),
             None if finished.protection is None else finished.protection.dates,
-            None if earlier is None else earlier.lasting.files_of(draft, options.withhold),
+            None if earlier is None else earlier.lasting.files_of(draft, options),
         ),
         secret=given.own,
         lasting=lasting,

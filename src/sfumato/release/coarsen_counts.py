@@ -197,11 +197,6 @@ def drop_records(
     constraints
         The promises about every class; they hold before.
 
-    Returns
-    -------
-    array
-        Rows that stay, ascending.
-
     Raises
     ------
     ConstraintsNotMetError

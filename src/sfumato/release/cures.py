@@ -18,7 +18,8 @@ from time import perf_counter
 
 from sfumato.core.declaration import Progress, declared
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.core.number_text import share_text
+from sfumato.core.number_text import counted, named, share_text
+from sfumato.core.phrases import Phrase
 from sfumato.release.known_counts import left_out
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import PidKAnonymity
@@ -41,6 +42,8 @@ TOGETHER = 3
 ROUNDS = 3
 """How often a plan is corrected by what was measured of it: the first time by how far it is above,
 the second by what regrouping has moved since, the third by what was left of that."""
+SEARCH = "search"
+"""The stage of the work in which plans are tried."""
 _UNIT = 1e4
 """Shares are promised to so many parts, rounded to the safe side."""
 
@@ -317,21 +320,22 @@ def _changes(row: Row, release: Release, table: Table, plan: Plan) -> Iterator[t
     several = found is not None and found.has_several
     if row.intruder == "insider":
         columns = row.column.split(" + ")
-        yield f"Leave {' and '.join(columns)} out", without(plan, columns)
+        yield Phrase("Leave {columns} out", columns=named(columns)), without(plan, columns)
         if set(columns) <= _may_be_events(table):
             known = dict.fromkeys((*_known(plan, table), *columns))
             for_all = protected(plan, [*known], limits, several=several)
-            yield f"Write {' and '.join(columns)} with less detail", for_all
+            yield Phrase("Write {columns} with less detail", columns=named(columns)), for_all
         return
     if row.findings is not None and {*limits.beyond(row.findings)} & {"found", "person"}:
         if row.intruder == "acquaintance" and several:
-            yield "Keep people of about as many records together", banded(plan, table, limits)
-            yield "Divide pseudonyms", divided(plan, limits)
+            together = Phrase("Keep people of about as many records together")
+            yield together, banded(plan, table, limits)
+            yield Phrase("Divide pseudonyms"), divided(plan, limits)
         else:
-            yield "Have more people in a class", wider(plan, limits)
+            yield Phrase("Have more people in a class"), wider(plan, limits)
     if row.learned is not None and row.learned.high > limits.learned:
         yield (
-            "Let fewer people of a class share a value",
+            Phrase("Let fewer people of a class share a value"),
             homogeneous(plan, table, _learned(release.verdict), limits),
         )
 
@@ -425,7 +429,7 @@ class LimitSearch:
         choices = _choices(columns, _may_be_events(self.table))
         several, least = self.table.records > self.table.persons, inf
         for place, chosen in enumerate(choices):
-            self.progress("search", place / len(choices))
+            self.progress(SEARCH, place / len(choices))
             left = [name for name in columns if name not in chosen]
             # What is written with less detail loses no less than what stays as it is.
             if _least(base, left) >= least:
@@ -487,9 +491,9 @@ def _changed(made: Release, plan: Plan) -> list[str]:
         new = [f"'{name}'" for name in names if name not in before]
         if new:
             said.append(
-                f"so that nothing is above the limits, {how}: {', '.join(new)}; a column whose "
-                "values are not known outside stays once a person answers for it: sfumato accept "
-                "insider.COLUMN"
+                f"{counted(len(new), 'column')} {how}, so that nothing is above the limits: "
+                f"{', '.join(new)}; a column with values that are not known outside stays once a "
+                "person answers for it: sfumato accept insider.COLUMN"
             )
     return said
 

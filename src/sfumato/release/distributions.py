@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.arrays import Bools, Bytes, Floats, Integers, Ints
+from sfumato.core.number_text import counted
+from sfumato.core.phrases import Phrase
 from sfumato.hierarchies import Range, format_released
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalisation import (
@@ -332,7 +334,12 @@ def _bins(domain: NumberDomain, records: Ints, persons: Ints) -> Bars:
         format_released(Range(start, end), Kind.NUMERIC) or ""
         for start, end in zip(texts[:-1], lasts[1:], strict=True)
     ]
-    ends = (f"below {texts[0]}", f"{texts[-1]} and above") if texts else ("any value",)
+    ends: tuple[str, ...] = (Phrase("any value"),)
+    if texts:
+        ends = (
+            Phrase("below {limit}", limit=texts[0]),
+            Phrase("{value} and above", value=texts[-1]),
+        )
     unit = 10**domain.decimals if domain.unit == "number" else 1
     return Bars(
         np.searchsorted(edges, domain.points, side="right").astype(np.int64),
@@ -368,7 +375,7 @@ def _categories(column: CodedColumn, persons: Ints) -> Bars:
     of_code[shown] = np.arange(len(shown))
     labels = [column.domain.label(code) for code in shown.tolist()]
     if others := size - len(shown):
-        labels.append(f"other ({others} {'category' if others == 1 else 'categories'})")
+        labels.append(Phrase("other ({categories})", categories=counted(others, "category")))
     return Bars(of_code, tuple(labels))
 
 

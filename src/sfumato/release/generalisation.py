@@ -385,11 +385,6 @@ def release_column(
         Class of each record; shape (records,).
     form
         The form asked for; where a kind has no such form, the range or ancestor is taken.
-
-    Returns
-    -------
-    tuple of ReleasedColumn
-        One column, or the two bounds.
     """
     spread = shown_spread(column, class_of, classes)
     points = None

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -356,12 +357,14 @@ def _places(times: Times | None, day: Ints, shows_date: Codes) -> Codes | None:
 
 def _rungs(levels: Sequence[ColumnLevels]) -> tuple[_Rung, ...]:
     """All levels of each column with all of the others; only the ends where they are many."""
-    every = [range(len(level.losses)) for level in levels]
-    if np.prod([len(each) for each in every]) > MOST_RUNGS:
-        every = [sorted({0, len(each) - 1}) for each in every]  # type: ignore[misc]
-    chosen = [*product(*every)]
-    if len(chosen) > MOST_RUNGS:
-        chosen = [chosen[0], chosen[-1]]
+    every: list[Sequence[int]] = [range(len(level.losses)) for level in levels]
+    if prod(map(len, every)) > MOST_RUNGS:
+        every = [sorted({0, len(places) - 1}) for places in every]
+    if prod(map(len, every)) > MOST_RUNGS:
+        # Even the ends of 28 columns are 268 million.
+        chosen = [tuple(places[end] for places in every) for end in (0, -1)]
+    else:
+        chosen = [*product(*every)]
     rungs = [
         _Rung(one, float(np.mean([e.losses[at] for e, at in zip(levels, one, strict=True)])))
         for one in chosen

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.number_text import percent
+from sfumato.core.phrases import Listed, Phrase
 from sfumato.release.event_dates import AFTER, Dates, Dating
 from sfumato.release.histories import ANYTHING
 from sfumato.risk.measure_table import Row
@@ -100,17 +101,19 @@ class HistoryUtility:
         return [Row(name, f"{value:.4g}", said) for name, value, said in lines if value is not None]
 
 
-UNCHANGED = "unchanged"
-DIVIDED = "a pseudonym, of which some people have several, so that less is learned by one"
+UNCHANGED = Phrase("unchanged")
+DIVIDED = Phrase("a pseudonym, of which some people have several, so that less is learned by one")
 """What is written of persons, where some have several pseudonyms."""
 _WRITTEN = {
     "exact": UNCHANGED,
-    "suppressed": "“*”",
-    Dating.ABSOLUTE.value: "the date",
-    Dating.SHIFTED.value: "the date, moved by an offset of the person’s own",
-    Dating.RELATIVE.value: "days since the person’s first date",
-    Dating.ORDER.value: "its place among the person’s dates",
+    "suppressed": Phrase("“*”"),
+    Dating.ABSOLUTE.value: Phrase("the date"),
+    Dating.SHIFTED.value: Phrase("the date, moved by an offset of the person’s own"),
+    Dating.RELATIVE.value: Phrase("days since the person’s first date"),
+    Dating.ORDER.value: Phrase("its place among the person’s dates"),
 }
+_PERIODS = {"weeks": Phrase("weeks"), "months": Phrase("months"), "years": Phrase("years")}
+"""What dates are made coarser by."""
 
 
 def written(ways: Mapping[str, float], *, exact: bool = True) -> str:
@@ -123,14 +126,23 @@ def written(ways: Mapping[str, float], *, exact: bool = True) -> str:
     said = []
     for way, share in ways.items():
         what, _, period = way.rpartition(", ") if ", " in way else (way, "", "")
-        words = _WRITTEN.get(what, f"the label at {what} of its hierarchy")
+        words: str = _WRITTEN.get(what) or Phrase(
+            "the label at {level} of its hierarchy", level=what
+        )
         if what.startswith(AFTER):
-            words = f"the days after ‘{what.removeprefix(AFTER)}’"
-        coarser = f" by {period}" if period not in ("", "days") else ""
+            words = Phrase("the days after ‘{column}’", column=what.removeprefix(AFTER))
+        if period not in ("", "days"):
+            words = Phrase("{what} by {period}", what=words, period=_PERIODS.get(period, period))
+        if share > 0 and exact:
+            words = Phrase("{what} in {share} of the records", what=words, share=percent(share))
         if share > 0:
-            said.append(f"{words}{coarser}")
-            said[-1] += f" in {percent(share)} of the records" if exact else ""
-    return ("; " if exact else " or ").join(said)
+            said.append(words)
+    if exact or not said:
+        return Listed(said, "; ")
+    told, *more = said
+    for words in more:
+        told = Phrase("{first} or {last}", first=told, last=words)
+    return told
 
 
 @dataclass(frozen=True, eq=False)

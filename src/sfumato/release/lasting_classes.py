@@ -30,6 +30,7 @@ from sfumato.core.secret_keys import Secret
 from sfumato.release.generalisation import ReleasedColumns
 from sfumato.release.lasting_cells import Texts, kind_of, labels_of
 from sfumato.release.partitioning import Draft
+from sfumato.release.release_options import Exits, Options
 from sfumato.risk.intruders import SeveralFiles
 from sfumato.table.sources import NoRecordsError, Source, from_numpy
 from sfumato.table.table import Table
@@ -143,7 +144,7 @@ class LastingClasses:
             records = records.append_column(name, pa.array(values[of]))
         return replace(self, records=records, present=frozenset(), hidden=frozenset())
 
-    def files_of(self, draft: Draft, withheld: Sequence[str]) -> SeveralFiles:
+    def files_of(self, draft: Draft, options: Options) -> SeveralFiles:
         """What all files of the series say of the persons of the next one."""
         table = draft.table
         ids = ids_of(table)
@@ -154,10 +155,11 @@ class LastingClasses:
                 *(past[f"({number}) {name}"] for number in range(1, self.files + 1)),
             ]
             for name in (*table.schema.sensitive, *table.schema.insensitive)
-            if name not in withheld
+            if name not in options.withhold
         }
         first = np.unique(table.person, return_index=True)[1]
-        return SeveralFiles(draft.class_of[first], said, self.left(ids))
+        exits_known = options.known_months is Exits.EXIT
+        return SeveralFiles(draft.class_of[first], said, self.left(ids), exits_known)
 
     def left(self, ids: Iterable[str]) -> Ints:
         """The file that each of some persons was in last; 0 for who is in the present one."""
@@ -194,20 +196,10 @@ class LastingClasses:
         """The same without those who withdraw, and without who is in a class with them.
 
         Whoever is missing alone would be found by anybody who knows of it: their class goes.
-        Refused if most are in no file, as where ids are written otherwise.
         """
-        known = self.class_of.keys() | self.present
         # Who waited and came to no class is not kept: a later file must not show them either.
-        unknown = sum(
-            name not in known and _digest(name, secret) not in self.out for name in withdrawn
-        )
-        if 2 * unknown > len(withdrawn):
-            raise InputError(
-                "parameter withdrawn",
-                "must name people of this file or of earlier ones, by their ids",
-                found=f"{unknown:,} of {len(withdrawn):,} that none of them shows",
-                advice="write ids as in these files",
-            )
+        out = {name for name in withdrawn if self.out and _digest(name, secret) in self.out}
+        unknown = unknown_of(withdrawn, self.class_of.keys() | self.present | out)
         classes = {self.class_of.get(name) for name in withdrawn} - {None}
         with_them = {name for name, own in self.class_of.items() if own in classes}
         left = with_them.union(self.present.intersection(withdrawn)) - self.hidden
@@ -220,25 +212,32 @@ class LastingClasses:
             records=self.records.filter(stays),
             out=self.out.union(_digest(name, secret) for name in with_them.union(withdrawn)),
             hidden=self.hidden | (left & self.present),
-            retired=len(left),
-            unknown=unknown,
+            retired=self.retired + len(left),
+            unknown=self.unknown + unknown,
         )
 
-    def with_who_left(self, source: Source, person: str) -> Source:
-        """A file with the last records of everybody who is in it no longer.
+    @property
+    def gone(self) -> set[str]:
+        """Who is in a class and not in the file that is made now."""
+        return self.class_of.keys() - self.present
 
-        Refused if hardly anybody of the file before is in it, as where ids are written otherwise.
+    def check_people(self, person: str) -> None:
+        """Refuse a file that names hardly anybody of the one before.
+
+        So it is where ids are written otherwise.
         """
-        people = self.records.column(_PERSON)
-        gone = pc.invert(pc.is_in(people, pa.array(sorted(self.present), pa.string())))
-        left = self.records.filter(gone)
-        if 2 * left.num_rows > self.records.num_rows:
+        if 2 * len(self.gone) > len(self.class_of):
             raise InputError(
                 f"column '{person}'",
                 "must name at least half of the people of the file which is continued",
-                found=f"{self.records.num_rows - left.num_rows:,} of {self.records.num_rows:,}",
+                found=f"{len(self.class_of) - len(self.gone):,} of {len(self.class_of):,}",
                 advice="write ids as in that file, or open another series",
             )
+
+    def with_who_left(self, source: Source, person: str) -> Source:
+        """A file with the last records of everybody who is in it no longer."""
+        people = self.records.column(_PERSON)
+        left = self.records.filter(pc.is_in(people, pa.array(sorted(self.gone), pa.string())))
 
         def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
             schema = None
@@ -266,10 +265,15 @@ class LastingClasses:
     @property
     def sha256(self) -> str:
         """A hash of all of it, which the manifest keeps."""
-        table = self._as_table()
-        said = json.dumps(self._described(), sort_keys=True)
-        said += content_sha256(table.column_names, table.to_batches())
-        return hashlib.sha256(said.encode()).hexdigest()
+        table, said = self._as_table(), json.dumps(self._described(), sort_keys=True)
+        past = [name for name in table.column_names if _OF_A_FILE.match(name)]
+        rest = table.drop_columns(past)
+        said += content_sha256(rest.column_names, rest.to_batches())
+        digest = hashlib.sha256(said.encode())
+        for name in past:  # as numbers: as text each file more would take as long as all the rest
+            digest.update(name.encode())
+            digest.update(table.column(name).to_numpy().astype("<i8").data)
+        return digest.hexdigest()
 
     def _described(self) -> dict[str, Any]:
         return {
@@ -342,16 +346,47 @@ def ids_of(table: Table) -> list[str]:
     return texts
 
 
-def ids_in(data: Any, person: str) -> set[str]:
+def ids_in(data: Any, person: str, **layout: Any) -> set[str]:
     """The ids that a table names, as text; none where it has the column and no record."""
     try:
-        source = open_source(data)
+        source = open_source(data, **layout)
     except NoRecordsError as error:
         if person in error.names:
             return set()
         raise
     columns = (pc.cast(batch.column(0), pa.string()) for batch in source.batches([person]))
     return {name for column in columns for name in column.to_pylist() if name is not None}
+
+
+def unknown_of(withdrawn: Collection[str], known: Collection[str]) -> int:
+    """How many of those who withdraw are in no file of a series.
+
+    Refused where they are most, and where somebody has the same id but for what spreadsheets
+    change: they would stay.
+    """
+    unknown = set(withdrawn).difference(known)
+    names = {_bare(name) for name in known} if unknown else set()
+    otherwise = sum(_bare(name) in names for name in unknown)
+    if otherwise or 2 * len(unknown) > len(withdrawn):
+        raise InputError(
+            "who withdraws",
+            "must be people of the files of this series, by their ids",
+            found=f"{len(unknown):,} of {len(withdrawn):,} that none of them names, "
+            f"{otherwise:,} by its zeros, case or spaces alone",
+            advice="write ids as in these files; leave people who are in none out of the next file",
+        )
+    return len(unknown)
+
+
+def _bare(name: str) -> str:
+    """An id without what spreadsheets and editors add or take."""
+    return name.strip("\ufeff \t").casefold().removesuffix(".0").lstrip("0")
+
+
+def write_ids(ids: Iterable[str], person: str, path: Path) -> None:
+    """Write a table that names people, as `ids_in` reads it, for its owner alone."""
+    with atomic_path(path) as part:
+        pq.write_table(pa.table({person: sorted(ids)}), part)
 
 
 def _digest(name: str, secret: Secret) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.core.declaration import declared
 from sfumato.core.number_text import percent
+from sfumato.core.phrases import Plural
 from sfumato.release.generalisation import generalised, with_snapped_ends
 from sfumato.release.information_loss import WHOLE, certainty_penalty
 from sfumato.release.partitioning import partition_of_persons
@@ -75,10 +76,11 @@ class LostColumn:
         if not self.remedies:
             return f"{said}; nothing that was tried saves it."
         tried = "; ".join(
-            f"{remedy.words}: {percent(remedy.hidden)}, NCP {remedy.ncp:.3g}"
+            f"{remedy.words}: {percent(remedy.hidden)} ({percent(remedy.ncp)})"
             for remedy in self.remedies
         )
-        return f"{said}. Tried (mean NCP as it is {self.ncp:.3g}): {tried}."
+        lost = f"detail lost in quasi-identifiers: {percent(self.ncp)}"
+        return f"{said} ({lost}). Tried: {tried}."
 
 
 def nothing_left(hidden: Mapping[str, float]) -> str:
@@ -86,8 +88,12 @@ def nothing_left(hidden: Mapping[str, float]) -> str:
     gone = [name for name, share in hidden.items() if share >= ALL]
     if not gone:
         return ""
-    said = f"Column {listed(gone)} shows" if len(gone) == 1 else f"Columns {listed(gone)} show"
-    return f"{said} nothing in any record. "
+    return Plural(
+        "Column {columns} shows nothing in any record. ",
+        "Columns {columns} show nothing in any record. ",
+        len(gone),
+        columns=listed(gone),
+    )
 
 
 _Trial = tuple[dict[str, float], float]

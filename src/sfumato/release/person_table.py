@@ -451,7 +451,7 @@ def _sensitive_values(rows: Codes, starts: Ints, column: CodedColumn, file: Ints
     if file is None:
         file = np.bincount(column.codes + 1, minlength=column.domain.size + 1)[1:]
     domain = column.domain
-    rank = number_ranks(domain.labels) if isinstance(domain, LabelDomain) else None
+    rank = number_ranks(domain) if isinstance(domain, LabelDomain) else None
     return replace(indicators, file=file, rank=rank)
 
 

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 LARGEST_POINT = 1 << 53
 """Points of a domain are below this, so that sums of them are exact."""
 COUNTED = (
-    "counted in the register, each person in every class whose cells fit; where people fit several "
-    "classes, the true risk is lower"
+    "counted in the register, each person in every class with cells that fit; where people fit "
+    "several classes, the true risk is lower"
 )
 MODEL = "cell model"
 """The name of the estimator where only the number of persons is known."""
@@ -232,7 +232,7 @@ def check_population(
     if options.effort and (register or population is not None):
         raise InputError(
             "parameter effort",
-            "moves people between classes, whose cells must be those that the population is "
+            "moves people between classes; their cells must be those that the population is "
             "counted in",
             found="a register" if register else "a size of the population",
             advice="leave it out, or give 0",

@@ -20,6 +20,7 @@ import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import Progress, silent
+from sfumato.core.number_text import percentage
 from sfumato.kernels.class_counts import group_rows
 from sfumato.kernels.group_search import FIELDS, Space, Width, improved, nearest_points
 from sfumato.kernels.loop_calls import one_by_one
@@ -224,7 +225,7 @@ def _gained(parts: Sequence[_Part]) -> str:
     after = sum(part.losses[-1] for part in parts)
     share = 1 - after / before if before > 0 else 0.0
     most = max(len(part.losses) for part in parts) - 1
-    return f"regroup, pass {most}: {100 * share:.1f} % of the loss gained"
+    return f"regroup, pass {most}: {percentage(share)} of the loss gained"
 
 
 def _each_alone(
@@ -259,7 +260,7 @@ def _each_alone(
         found.append((persons, group_of))
         before, after = before + losses[0], after + losses[-1]
         share = 1 - after / before if before > 0 else 0.0
-        progress(f"regroup: {100 * share:.1f} % of the loss gained", len(found) / len(tasks))
+        progress(f"regroup: {percentage(share)} of the loss gained", len(found) / len(tasks))
     return found
 
 

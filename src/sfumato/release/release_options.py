@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from sfumato.core import declaration
 from sfumato.core.declaration import Count, Engine, Parameter, Share
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.release.techniques import Technique, Techniques
 from sfumato.schema.roles import Unclassified
 
@@ -122,6 +122,33 @@ class Series(StrEnum):
     """How everybody stands, under the same pseudonyms."""
 
 
+class Pseudonyms(StrEnum):
+    """The pseudonyms of the people of a series."""
+
+    SAME = "same"
+    """The same ones in all files."""
+    NEW = "new"
+    """Other ones in each file."""
+
+
+class Leavers(StrEnum):
+    """What later files of a series show of people who left."""
+
+    KEEP = "keep"
+    """Their last records, with their classes."""
+    RETIRE = "retire"
+    """No person of their classes."""
+
+
+class Exits(StrEnum):
+    """Who is taken to know when people left a series."""
+
+    EXIT = "exit"
+    """An acquaintance, who knows when they came, too."""
+    ENTRY = "entry"
+    """The recipient alone: others know when people came."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How a release is made; checked when made, and written to the manifest.
@@ -165,7 +192,9 @@ class Options:
     ] = None
     recoding: Annotated[
         Recoding,
-        Parameter("Class by class, or one level of each hierarchy for all records."),
+        Parameter(
+            "Each class generalised by itself, or one level of each hierarchy for all records."
+        ),
     ] = Recoding.LOCAL
     values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
     ends: Annotated[
@@ -174,8 +203,8 @@ class Options:
             "Ends of ranges: the lowest and highest value of the class, which "
             "single people out, or points of a public grid around them. Sets of categories: what "
             "occurs in the class, or blocks of neighbours around it.",
-            usual="snapped; tight with --register or --population, on Spark, and where neither "
-            "ranges nor sets are released",
+            usual="snapped; tight with --register or --population, on Spark, and where no "
+            "ranges or sets are released",
         ),
     ] = None
     keep_order: Annotated[
@@ -269,11 +298,34 @@ class Options:
             Count(1),
         ),
     ] = 2
+    newcomers_k: Annotated[
+        int | None,
+        Parameter(
+            "At least so many people in classes of newcomers to a series, fewer than --pid-k: less "
+            "detail is lost, and more people are found.",
+            "K",
+            Count(2),
+            usual="as --pid-k",
+        ),
+    ] = None
+    leavers: Annotated[
+        Leavers,
+        Parameter(
+            "Keep the last records of people who left a series, among which they are found, or "
+            "retire their classes: their people are shown no more."
+        ),
+    ] = Leavers.KEEP
+    known_months: Annotated[
+        Exits,
+        Parameter(
+            "What an acquaintance knows of people in a series: when they came, or when they left, "
+            "too. By entry alone, the recipient's row shows what a known exit finds."
+        ),
+    ] = Exits.EXIT
 
     def __post_init__(self) -> None:
         declaration.check_fields(self)
-        if self.series is not None:
-            self._check_series()
+        self._check_series()
         if self.cut is None:
             # Settled here, so that the manifest says which cut was made even if the usual one
             # changes.
@@ -301,6 +353,21 @@ class Options:
             )
 
     def _check_series(self) -> None:
+        if self.series is None:
+            for name, is_set in (
+                ("newcomers_k", self.newcomers_k is not None),
+                ("admit_every", self.admit_every != Options.admit_every),
+                ("leavers", self.leavers is not Leavers.KEEP),
+                ("known_months", self.known_months is not Exits.EXIT),
+            ):
+                if is_set:
+                    raise InputError(
+                        f"parameter {name}",
+                        "is for a series",
+                        found="none",
+                        advice=typed("series='snapshot'", "--series snapshot") + " opens one",
+                    )
+            return
         for name, is_set, why in (
             ("recoding", self.recoding is not Recoding.LOCAL, "one level for all records"),
             ("values", self.values in (Form.BOUNDS, Form.MEAN), f"{self.values.value} as cells"),
@@ -339,7 +406,7 @@ class Options:
         if self.effort:
             raise InputError(
                 "parameter effort",
-                "is for local recoding, whose classes can be any set of people",
+                "is for local recoding, where classes can be any set of people",
                 found="full-domain recoding",
                 advice="leave it out",
             )
@@ -408,7 +475,7 @@ class Options:
                 "parameter values",
                 "must say ends='tight' beside it on Spark",
                 found="sets, which are of what occurs there, most of it one person's of the class",
-                advice="say so, or take engine='embedded', whose sets are public blocks",
+                advice="say so, or take engine='embedded', where sets are public blocks",
             )
         on_grid = not everybody and engine is Engine.EMBEDDED and self.form in WITH_ENDS
         return replace(self, ends=Ends.SNAPPED if on_grid else Ends.TIGHT)
@@ -518,6 +585,9 @@ class AnonymizeOptions(declaration.LayoutGiven, total=False):
     known_columns: Sequence[str]
     series: str | None
     admit_every: int
+    newcomers_k: int | None
+    leavers: str
+    known_months: str
     register: Any
     population: int | None
     pseudonym_key: bytes | None

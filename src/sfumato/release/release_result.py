@@ -20,6 +20,7 @@ from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.notebook_parts import lead, notes
+from sfumato.core.phrases import Phrase
 from sfumato.core.secret_keys import FOR_REPEATING, Secret
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.event_dates import Dates, Dating
@@ -464,6 +465,20 @@ class Release:
         found = named_only(self.utility.columns) if self.tried is None else self.tried()
         both = (*found, *lost_events(self.utility))
         return tuple(sorted(both, key=lambda each: -each.hidden))
+
+    @property
+    def promise_words(self) -> tuple[str, ...]:
+        """Each promise with its numbers, and whether it is counted or estimated."""
+        told = list[str]()
+        for each in self.constraints:
+            stated = ", ".join(f"{name} = {value}" for name, value in each.parameters().items())
+            kept = Phrase("{name} ({numbers}): kept", name=each.name, numbers=stated)
+            if not self.manifest.promised(each):
+                kept = Phrase(
+                    "{name} ({numbers}): estimated, not promised", name=each.name, numbers=stated
+                )
+            told.append(kept)
+        return tuple(told)
 
     @property
     def nothing_left(self) -> str:

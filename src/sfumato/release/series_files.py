@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,15 @@ from sfumato.release.generalisation import ExtraValues, ReleasedColumns
 from sfumato.release.lasting_cells import WAITING, Cells
 from sfumato.release.lasting_classes import SERIES_FILE, LastingClasses, ids_of
 from sfumato.release.partitioning import Draft
-from sfumato.release.promises.promise import Constraint, ordered_attributes
+from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
+from sfumato.release.promises.promise import Budget, Constraint, ordered_attributes
 from sfumato.release.release_manifest import Manifest, load_manifest
 from sfumato.release.tree import Partition
 from sfumato.risk.class_measures import ranks_of, rows_of_tables
 from sfumato.risk.classes import summarize
 from sfumato.table.table import Codes, Table
 
+Promised = Constraint | Budget
 _PERIOD = re.compile(r"\d{4}(-(0[1-9]|1[0-2]|Q[1-4]|W(0[1-9]|[1-4]\d|5[0-3])))?")
 
 
@@ -54,6 +56,27 @@ def following(period: str) -> str:
     letter, last, width = ("Q", 4, 1) if part.startswith("Q") else ("", 12, 2)
     number = int(part.removeprefix(letter)) % last + 1
     return f"{int(year) + (number == 1):04}-{letter}{number:0{width}}"
+
+
+def check_newcomers(promises: Sequence[Promised], newcomers_k: int | None) -> None:
+    """Refuse a number of people in classes of newcomers that changes nothing."""
+    if newcomers_k is not None and _with_newcomers(promises, newcomers_k) == tuple(promises):
+        raise InputError(
+            "parameter newcomers_k",
+            "must be fewer people than every class of the first file has",
+            found=f"{newcomers_k}",
+            accepted=f"less than {typed('PidKAnonymity', '--pid-k')} promises",
+            advice="leave it out: newcomers have classes of as many people then",
+        )
+
+
+def _with_newcomers(promises: Sequence[Promised], newcomers_k: int) -> tuple[Promised, ...]:
+    return tuple(
+        replace(each, k=min(each.k, newcomers_k))
+        if isinstance(each, (KAnonymity, PidKAnonymity))
+        else each
+        for each in promises
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +109,15 @@ class Earlier:
                 advice="bring back the files as they were written",
             )
         return cls(manifest, Secret(secret), lasting)
+
+    @property
+    def promises_after(self) -> tuple[Promised, ...]:
+        """The promises of the next file, of which newcomers may have smaller classes.
+
+        Those of the first file lose nobody: what it promised them goes on to hold.
+        """
+        promises, fewer = self.manifest.constraints, self.manifest.options.newcomers_k
+        return promises if fewer is None else _with_newcomers(promises, fewer)
 
     def check_next(self, schema_sha256: str, input_sha256: str, period: str | None) -> None:
         """Refuse a file that cannot be the next one."""
@@ -186,6 +218,7 @@ class Continued:
             "file": self.lasting.files,
             "continues_sha256": before,
             "waiting": self.waiting,
+            "left": len(self.lasting.gone),
             **({"withdrawn": self.lasting.retired} if self.lasting.retired else {}),
             "changed": {name: people for name, people in self.changed.items() if people},
         }
@@ -196,13 +229,14 @@ class Continued:
             yield f"left out, waiting for classes of their own: {counted(self.waiting, 'newcomer')}"
         if self.lasting.retired:
             yield (
-                f"left out from now on: {counted(self.lasting.retired, 'person')} who withdrew or "
-                "shared a class with one who did; earlier files and release.series still hold them"
+                f"left out from now on: {counted(self.lasting.retired, 'person')} who withdrew "
+                "or retired, or shared a class with one who did; earlier files and release.series "
+                "still hold them"
             )
         if self.lasting.unknown:
             yield (
-                f"in no file, and shown in no later one: {counted(self.lasting.unknown, 'id')} of "
-                "people who withdrew"
+                f"no person left, as no file names it: {counted(self.lasting.unknown, 'id')} "
+                "of people who withdrew; only who is named just so is in no later file either"
             )
         for name, people in self.changed.items():
             if people:

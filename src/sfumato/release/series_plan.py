@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -23,12 +23,16 @@ class Planned:
 
     Attributes
     ----------
+    newcomers_k
+        People that a class of newcomers has at least; ``None`` for K.
     found
         By intruder who was measured, the largest share of people found in any of them: the
         stranger knows when people came, the acquaintance who left, too, the insider a value in
         each of two files.
     fewest
         People of the smallest class; ``None`` where no file could be released.
+    shown
+        Of the people in the last file that was released, the share that it shows.
     soon
         Of the newcomers who are in the next file as well, the share that it shows; ``None`` where
         there were none.
@@ -40,9 +44,11 @@ class Planned:
 
     k: int
     admit_every: int
+    newcomers_k: int | None
     files: int
     found: Mapping[str, float]
     fewest: int | None
+    shown: float | None
     soon: float | None
     lost: tuple[float, ...]
     refused: tuple[str, ...] = ()
@@ -58,6 +64,7 @@ def plan_series(
     promises: Sequence[Any],
     ks: Collection[int] = (),
     admit_every: Collection[int] = (),
+    newcomers_k: Collection[int] = (),
     progress: Progress = silent,
     **options: Any,
 ) -> list[Planned]:
@@ -71,6 +78,8 @@ def plan_series(
         What every class keeps, `PidKAnonymity` among it.
     admit_every
         In every which of the files newcomers get classes; 1 to 3 where empty.
+    newcomers_k
+        Fewer people in classes of newcomers, tried beside K for all.
     options
         Other keywords of `anonymize` for the first file.
 
@@ -90,12 +99,19 @@ def plan_series(
     others = [promise for promise in promises if not isinstance(promise, PidKAnonymity)]
     people = [ids_in(file, schema.person) for file in files]
     every = sorted({*admit_every}) or [1, 2, 3]
-    settings = [(k, number) for k in sorted({*own, *ks}) for number in every]
+    settings = [
+        (k, number, fewer)
+        for k in sorted({*own, *ks})
+        for number in every
+        for fewer in (None, *sorted({*newcomers_k}))
+        if fewer is None or fewer < k
+    ]
     made = []
-    for place, (k, number) in enumerate(settings):
-        progress(f"k {k}, newcomers every {number}", place / len(settings))
+    for place, (k, number, fewer) in enumerate(settings):
+        progress(f"k {k}, newcomers {fewer or k}, every {number}", place / len(settings))
         asked = (*others, PidKAnonymity(k))
-        made.append(_planned(k, people, files, schema, asked, {**options, "admit_every": number}))
+        setting = {**options, "admit_every": number, "newcomers_k": fewer}
+        made.append(_planned(k, people, files, schema, asked, setting))
     return sorted(made, key=lambda each: (each.files, *(-share for share in each.found.values())))
 
 
@@ -109,7 +125,7 @@ def _planned(
 ) -> Planned:
     """What the releases of the files show, each by itself and with those before it."""
     found = dict[str, float]()
-    fewest, lost, shown = list[int](), list[float](), list[Collection[str]]()
+    fewest, lost, shown = list[int](), list[float](), list[Set[str]]()
     refused: tuple[str, ...] = ()
     made = None
     try:
@@ -137,9 +153,11 @@ def _planned(
     return Planned(
         k,
         options["admit_every"],
+        options["newcomers_k"],
         len(shown),
         found,
         min(fewest, default=None),
+        len(people[len(shown) - 1] & shown[-1]) / len(people[len(shown) - 1]) if shown else None,
         sum(soon) / len(soon) if soon else None,
         (*lost[:1], *lost[-1:]),
         refused,

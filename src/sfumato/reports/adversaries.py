@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.core.measure import REGISTER
-from sfumato.core.number_text import count, percent
-from sfumato.core.phrases import Listed, Phrase, Plural
+from sfumato.core.number_text import MANY_COLUMNS, count, percent
+from sfumato.core.phrases import Listed, Phrase, Plural, listed
 from sfumato.release.release_result import Release
-from sfumato.reports.printed_numbers import MANY_COLUMNS, listed, quoted
+from sfumato.reports.printed_numbers import quoted
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.measure_table import MEANINGS
 
@@ -118,10 +118,10 @@ def measure_limits(unchanged: Sequence[str]) -> list[Point]:
     return [*found, *(_points("unchanged", columns=shown) if unchanged else ())]
 
 
-ATTACK_TITLES: dict[str, str] = _WORDS["attacks"]
+ATTACK_TITLES = {name: Phrase(title) for name, title in _WORDS["attacks"].items()}
 """By the name of the attack, or what stands before its colon."""
 
-_PREDICTED: dict[str, str] = _WORDS["predicted"]
+_PREDICTED = {name: Phrase(meaning) for name, meaning in _WORDS["predicted"].items()}
 """Measures whose usual words refer to the line above them."""
 
 
@@ -146,6 +146,6 @@ def attack_title(name: str) -> str:
         Its name, such as ``inference:icd9``.
     """
     kind, colon, column = name.partition(":")
-    title = ATTACK_TITLES.get(name) or ATTACK_TITLES.get(kind)
+    title: str | None = ATTACK_TITLES.get(name) or ATTACK_TITLES.get(kind)
     title = title or kind.replace("_", " ").capitalize()
-    return f"{title}: {column}" if colon else title
+    return Phrase("{attack}: {column}", attack=title, column=column) if colon else title

@@ -12,20 +12,30 @@ from typing import Any
 import altair as alt
 
 from sfumato.core.number_text import count, counted, percent
+from sfumato.core.phrases import Listed, Phrase, Plural
 from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.referee.attack_odds import CalibrationBin
+from sfumato.intruder.series_attack import SeriesAttack
 from sfumato.reports import attack_tables, pictures
 from sfumato.reports.adversaries import attack_title
 from sfumato.reports.attack_tables import SHOWN, standing
 from sfumato.reports.printed_numbers import fill_template, plain_number
+from sfumato.risk.verdict import SOMEONE
 
+_RIGHT = Phrase("guesses that are right (%)")
 _SIDE = 290
+_CAME, _LEFT = Phrase("knows who came when"), Phrase("knows who left when as well")
+_WIDTH, _HEIGHT = 560, 220
 _COLOURS = pictures.SERIES[:6]
 
 
 def draw_attack(attack: Attack, title: str, made: date) -> str:
     """The report as one HTML page, self-contained and printable."""
-    outcomes = [attack_tables.plain_outcome(each) for each in attack.outcomes]
+    unshown = {each.attack for each in attack.evidence if each.unshown}
+    outcomes = [
+        attack_tables.plain_outcome(each, unshown=each.attack in unshown)
+        for each in attack.outcomes
+    ]
     lines, untried = attack_tables.attack_lines(outcomes)
     return fill_template(
         "attack.html",
@@ -43,22 +53,23 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
 
 
 def _headline(attack: Attack, outcomes: Sequence[Mapping[str, Any]]) -> str:
-    """The worst that the attacks bring to light, and whether one beat its prediction."""
+    """The worst that the attacks bring to light."""
     rows = [] if attack.verdict is None else attack.verdict.rows
     found = [(row.findings.found.value, row) for row in rows if row.findings is not None]
     if not found:
         worst = attack_tables.most_found_text(
             attack_tables.most_found(attack.to_json()["evidence"], outcomes)
         )
-        return f"{worst} {attack.sentence}".strip()
+        return Listed(filter(None, (worst, attack.sentence)), " ")
     share, row = max(found, key=lambda each: each[0])
-    # Of the insider a column says more than the name.
-    by = row.column or f"{'an' if row.intruder[0] in 'ai' else 'a'} {row.intruder}"
-    beaten, of = len(attack.broken), sum(each["tried"] for each in outcomes)
-    none = f"{beaten:,} beat a prediction" if beaten else "none beat its prediction"
-    return (
-        f"Worst: {percent(share)} of {count(attack.persons)} people found by {by}; "
-        f"{counted(of, 'attack')}, {none}"
+    who: str = SOMEONE[row.intruder]
+    if row.column:
+        who = Phrase("an insider who knows {column}", column=row.column)
+    return Phrase(
+        "Worst: {share} of {people} found by {who}.",
+        share=percent(share),
+        people=counted(attack.persons, "person"),
+        who=who,
     )
 
 
@@ -99,17 +110,20 @@ def success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | N
         x=alt.X("success:Q"), color=_by_verdict()
     )
     chart = pictures.layered_rows([*_expectations(base, 18), line, point], len(rows))
-    said = "; ".join(f"{row['attack']}: {percent(row['success'])}" for row in rows)
-    of = f"the worst {len(rows)} attacks" if len(rows) > 1 else "the worst attack"
-    return _success(chart, "attacks", f"Points: {said}.", of)
-
-
-def _success(chart: alt.LayerChart, key: str, description: str, of: str) -> pictures.Figure:
+    shares = ((row["attack"], percent(row["success"])) for row in rows)
+    said = Listed((Listed(each, ": ") for each in shares), "; ")
     return pictures.Figure(
-        pictures.picture(chart, key, description),
-        f"Right guesses, beside what was predicted; {of}",
-        "Point and line: realised share with its 95 % interval. Grey bar: predicted; thin red bar: "
-        "the most that a true prediction allows; triangle: random guessing.",
+        pictures.picture(chart, "attacks", Phrase("Points: {said}.", said=said)),
+        Plural(
+            "Right guesses, beside what was predicted; the worst attack",
+            "Right guesses, beside what was predicted; the worst {n} attacks",
+            len(rows),
+            n=len(rows),
+        ),
+        Phrase(
+            "Point and line: realised share with its 95 % interval. Grey bar: predicted; thin red "
+            "bar: the most that a true prediction allows; triangle: random guessing."
+        ),
         wide=True,
     )
 
@@ -118,9 +132,7 @@ def _success_axis(rows: Sequence[Mapping[str, Any]]) -> alt.X:
     names = ("high", "success", "predicted", "allowed", "baseline")
     drawn = [row[name] for row in rows for name in names if row[name] is not None]
     largest = max(drawn, default=1.0)
-    axis = alt.Axis(
-        labelExpr=pictures.PERCENT, gridColor=pictures.FAINT, title="guesses that are right (%)"
-    )
+    axis = alt.Axis(labelExpr=pictures.PERCENT, gridColor=pictures.FAINT, title=_RIGHT)
     return alt.X("low:Q", scale=alt.Scale(domain=[0, pictures.share_end(largest)]), axis=axis)
 
 
@@ -167,16 +179,29 @@ def predicted_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure:
     rows = [_row(outcome) for outcome in outcomes]
     layers = [
         _diagonal(_end(rows, "predicted")),
-        *_marks(rows, "predicted", "predicted (%)", _by_verdict()),
+        *_marks(rows, "predicted", Phrase("predicted (%)"), _by_verdict()),
     ]
     chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
-    said = "; ".join(
-        f"{percent(row['predicted'])} predicted, {percent(row['success'])} found" for row in rows
+    each = (
+        Phrase(
+            "{predicted} predicted, {found} found",
+            predicted=percent(row["predicted"]),
+            found=percent(row["success"]),
+        )
+        for row in rows
     )
+    said = Phrase("Points: found against predicted. {said}.", said=Listed(each, "; "))
     return pictures.Figure(
-        pictures.picture(chart, "predicted", f"Points: found against predicted. {said}."),
-        f"Found against predicted; {len(rows)} attacks with a prediction",
-        "Above the line more was found than predicted; red where chance does not explain it.",
+        pictures.picture(chart, "predicted", said),
+        Plural(
+            "Found against predicted; {n} attack with a prediction",
+            "Found against predicted; {n} attacks with a prediction",
+            len(rows),
+            n=len(rows),
+        ),
+        Phrase(
+            "Above the line more was found than predicted; red where chance does not explain it."
+        ),
     )
 
 
@@ -203,28 +228,38 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]], of: int) ->
         for each in several
     ]
     names = [attack_title(name) for name in bins]
-    drawn = f"the worst {len(names)} of {of}" if len(names) < of else f"{of} attacks"
+    drawn = (
+        Phrase("the worst {some} of {all}", some=len(names), all=of)
+        if len(names) < of
+        else counted(of, "attack")
+    )
     colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(names))]
     scale = alt.Scale(domain=names, range=colours)
     colour = alt.Color("attack:N", scale=scale).legend(columns=1, labelLimit=300)
     layers = [
         _diagonal(_end(rows, "chance")),
-        *_marks(rows, "chance", "the intruder's own chance (%)", colour),
+        *_marks(rows, "chance", Phrase("the intruder’s own chance (%)"), colour),
     ]
     chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
-    said = "; ".join(
-        f"{attack_title(name)}: {percent(each.success)} of {each.attempts} guesses at "
-        f"{percent(each.chance)}"
+    told = (
+        Phrase(
+            "{attack}: {share} of {n} guesses at {chance}",
+            attack=attack_title(name),
+            share=percent(each.success),
+            n=count(each.attempts),
+            chance=percent(each.chance),
+        )
         for name, several in bins.items()
         for each in several
     )
+    said = Phrase("Points: right share by the intruder’s chance. {said}.", said=Listed(told, "; "))
     return pictures.Figure(
-        pictures.picture(
-            chart, "calibration", f"Points: right share by the intruder's chance. {said}."
+        pictures.picture(chart, "calibration", said),
+        Phrase("How sure the intruder was, and how right; {attacks}", attacks=drawn),
+        Phrase(
+            "Guesses grouped by the chance that the intruder gave them. On the line the intruder "
+            "knew how right they were."
         ),
-        f"How sure the intruder was, and how right; {drawn}",
-        "Guesses grouped by the chance that the intruder gave them. On the line he knew how right "
-        "he was.",
     )
 
 
@@ -254,10 +289,65 @@ def _marks(
         color=colour,
     )
     line = base.mark_rule(strokeWidth=1.4).encode(
-        y=alt.Y("low:Q", title="guesses that are right (%)").axis(
-            labelExpr=pictures.PERCENT, gridColor=pictures.FAINT
-        ),
+        y=alt.Y("low:Q", title=_RIGHT).axis(labelExpr=pictures.PERCENT, gridColor=pictures.FAINT),
         y2=alt.Y2("high:Q"),
     )
     point = base.mark_point(filled=True, size=60, opacity=1).encode(y=alt.Y("success:Q"))
     return line, point
+
+
+def draw_attacked_series(found: SeriesAttack, title: str, made: date) -> str:
+    """The report as one HTML page, self-contained and printable."""
+    worst, one = found.worst, found.least_hidden
+    return fill_template(
+        "series.html",
+        title=title,
+        made=made,
+        found=found,
+        headline=Phrase(
+            "Worst: {share} of {n} people of file {file} are found (limit {limit}), one person of "
+            "file {other} with a chance of {person} (limit {most})",
+            share=percent(worst.left),
+            n=f"{worst.people:,}",
+            file=worst.label,
+            limit=percent(found.limits.found),
+            other=one.label,
+            person=percent(one.person),
+            most=percent(found.limits.person),
+        ),
+        figures=[months_figure(found)],
+    )
+
+
+def months_figure(found: SeriesAttack) -> pictures.Figure:
+    """The people found in each file, by what is known of them, beside the limit."""
+    rows = [
+        {"file": month.label, "share": share, "known": known}
+        for month in found.months
+        for known, share in ((_CAME, month.came), (_LEFT, month.left))
+    ]
+    files = [month.label for month in found.months]
+    top = max(found.limits.found, *(month.left for month in found.months))
+    base = alt.Chart(pictures.values(rows)).encode(
+        x=alt.X("file:N", sort=files, title=Phrase("file")),
+        y=pictures.share_axis(top, Phrase("people found (%)")),
+        color=alt.Color("known:N", sort=[_CAME, _LEFT], title=None).scale(
+            range=list(pictures.SERIES[:2])
+        ),
+    )
+    limit = alt.Chart(pictures.values([{"share": found.limits.found}])).mark_rule(
+        color=pictures.LIMIT, strokeWidth=1.3, strokeDash=[2, 2]
+    )
+    chart = alt.LayerChart(
+        layer=[base.mark_line(), base.mark_point(filled=True), limit.encode(y="share:Q")],
+        width=_WIDTH,
+        height=_HEIGHT,
+    )
+    shares = ((name, percent(each.left)) for name, each in zip(files, found.months, strict=True))
+    said = Listed((Listed(each, ": ") for each in shares), "; ")
+    return pictures.Figure(
+        pictures.picture(chart, "series", Phrase("People found: {said}.", said=said)),
+        Phrase("People found in each file, with all files before it"),
+        Phrase("Dashed: the limit of what may be found."),
+        wide=True,
+    )

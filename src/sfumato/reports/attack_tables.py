@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sfumato.core.number_text import NONE
+from sfumato.core.number_text import MANY_COLUMNS, NONE, counted
+from sfumato.core.phrases import Listed, Phrase, Plural
 from sfumato.intruder.referee.attack_odds import Outcome, rank
 from sfumato.reports.adversaries import attack_title, predicted_meaning
-from sfumato.reports.printed_numbers import COUNT, MANY_COLUMNS, SHARE, ends_of, height, printed
+from sfumato.reports.printed_numbers import (
+    COUNT,
+    SHARE,
+    ends_of,
+    height,
+    plain_number,
+    printed,
+)
+from sfumato.risk.verdict import WHO
 
 SHOWN = 3
 """Attacks of one kind on many columns that have a row of their own, and those that are drawn."""
 _NUMBERS = ("share", "guesses", "predicted", "allowed", "random", "control")
 
 
-def plain_outcome(outcome: Outcome) -> dict[str, Any]:
-    """An attack as the report of a project has it."""
+def plain_outcome(outcome: Outcome, *, unshown: bool = False) -> dict[str, Any]:
+    """An attack as the report of a project has it.
+
+    Parameters
+    ----------
+    unshown
+        Whether no row of the verdict measures what it knows.
+    """
     made = outcome.to_json()
     predicted = outcome.predicted
     return made | {
@@ -25,6 +40,7 @@ def plain_outcome(outcome: Outcome) -> dict[str, Any]:
         "predicted": None if predicted is None else predicted.value,
         "predicted_by": None if predicted is None else predicted.name,
         "tried": bool(outcome.attempts),
+        "unshown": unshown,
     }
 
 
@@ -62,12 +78,24 @@ def attack_lines(
 
 def _line(each: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
     success = each["success"]
+    notes = list(each.get("notes", ()))
+    allowed, predicted = (plain_number(each[name]) for name in ("allowed", "predicted"))
+    if each.get("unshown"):
+        notes.append(
+            Phrase("No row of the verdict shows what an intruder who knows so much finds.")
+        )
+    if allowed is not None and predicted is not None and allowed < predicted:
+        notes.append(
+            Phrase(
+                "Of so few records only whole ones can be right, which is less than was predicted."
+            )
+        )
     return {
         "title": each["title"],
         # What an attack does stands once, above the columns that it was tried on.
         "what": each.get("what", "") if first else "",
-        "notes": each.get("notes", ()),
-        "row": each["row"],
+        "notes": notes,
+        "row": WHO.get(each["row"], each["row"]),
         "share": printed(_alone(success), SHARE),
         "ends": ends_of(success, SHARE) if isinstance(success, dict) else "",
         "guesses": _guesses(each),
@@ -85,15 +113,21 @@ def _further(kind: str, rest: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     unpredicted = sum(each["predicted"] is None for each in rest)
     broken = any(each["broken"] for each in rest)
     # Who is told of no number cannot be told that it is none above.
-    notes = ["None is worse, by what it found beyond random guessing."]
+    notes = [Phrase("None is worse, by what it found beyond random guessing.")]
     notes *= all(each["success"] is not None for each in rest)
-    notes += [f"Not predicted: {unpredicted}."] if unpredicted else []
+    notes += [Phrase("Not predicted: {n}.", n=unpredicted)] if unpredicted else []
     return {
         **dict.fromkeys(_NUMBERS, NONE),
-        "title": f"{attack_title(kind)}: {len(rest)} further columns",
+        "title": Plural(
+            "{attack}: {n} further column",
+            "{attack}: {n} further columns",
+            len(rest),
+            attack=attack_title(kind),
+            n=len(rest),
+        ),
         "what": "",
         "notes": tuple(notes),
-        "row": rest[0]["row"],
+        "row": WHO.get(rest[0]["row"], rest[0]["row"]),
         "ends": "",
         "by": None,
         "kept": None if unpredicted and not broken else not broken,
@@ -101,16 +135,18 @@ def _further(kind: str, rest: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _nothing(kind: str, every: Sequence[Mapping[str, Any]]) -> str:
-    title = attack_title(kind if len(every) > 1 else every[0]["attack"]).lower()
-    many = f" ({len(every)} columns)" if len(every) > 1 else ""
-    notes = "; ".join(note.rstrip(".") for note in every[0].get("notes", ()))
-    return f"{title}{many}: {notes}" if notes else f"{title}{many}"
+    title = attack_title(kind if len(every) > 1 else every[0]["attack"])
+    if len(every) > 1:
+        title = Phrase("{attack} ({columns})", attack=title, columns=counted(len(every), "column"))
+    notes = every[0].get("notes", ())
+    return Phrase("{attack}: {notes}", attack=title, notes=Listed(notes, " ")) if notes else title
 
 
 def _guesses(each: Mapping[str, Any]) -> str:
     if each["attempts"] is None:
         return NONE
-    return f"{printed(each['right'], COUNT)} of {printed(each['attempts'], COUNT)}"
+    right, attempts = (printed(each[name], COUNT) for name in ("right", "attempts"))
+    return Phrase("{some} of {all}", some=right, all=attempts)
 
 
 def _alone(value: Any) -> Any:
@@ -138,10 +174,12 @@ def most_found_text(found: Sequence[Mapping[str, Any]]) -> str:
     if not found or found[0]["attempts"] is None:
         return ""
     each = found[0]
-    share = printed(_alone(each["success"]), SHARE)
-    return (
-        f"Most right guesses of an attack ({each['row']}, {each['title'].lower()}): "
-        f"{_guesses(each)}, {share}."
+    return Phrase(
+        "Most right guesses of an attack ({who}, “{attack}”): {guesses}, {share}.",
+        who=WHO.get(each["row"], each["row"]),
+        attack=each["title"],
+        guesses=_guesses(each),
+        share=printed(_alone(each["success"]), SHARE),
     )
 
 
@@ -157,7 +195,13 @@ def prediction_lines(measures: Mapping[str, Any]) -> list[tuple[str, str, str, s
         for name in [worst] if many else names:
             each = measures[name]
             meaning = predicted_meaning(each.name)
-            meaning += f"; the largest of {len(names)} columns, of {column}" if many else ""
+            if many:
+                meaning = Phrase(
+                    "{meaning}; the largest of {n} columns, of {column}",
+                    meaning=meaning,
+                    n=len(names),
+                    column=column,
+                )
             shown = each.name if each.name.startswith("linkage") else (kind if many else name)
             ends = ends_of({"low": each.low, "high": each.high}, SHARE)
             lines.append((meaning, shown, printed(each.value, SHARE), ends))

@@ -8,6 +8,7 @@ from enum import StrEnum
 from math import ceil, floor
 from typing import Any
 
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import Promise
 from sfumato.reports.printed_numbers import COUNT, NUMBER, SHARE
@@ -18,7 +19,7 @@ FEWEST = 10
 _STEPS = (0.1, 0.25, 0.5)
 """Ends of what a largest chance is told by, above which it would name a small class."""
 _EXACT, _HALF = 1e-9, 0.5
-MAXIMUM, AVERAGE, WHOLE = "maximum", "average", "whole file"
+MAXIMUM, AVERAGE, WHOLE = Phrase("maximum"), Phrase("average"), Phrase("whole file")
 
 
 class Audience(StrEnum):

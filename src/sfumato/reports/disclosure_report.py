@@ -108,6 +108,8 @@ class Disclosure:
         KAPR that was allowed for it.
     conflicts, resolved
         Numbers of pairs with answers of both sides, and of those that were resolved.
+    changed
+        Number of the manager's answers that were changed after the workers' were shown.
     grants
         What the custodian allowed beyond the rules: when, what.
     audit
@@ -133,6 +135,7 @@ class Disclosure:
     agreement: tuple[Agreement, ...]
     conflicts: int
     resolved: int
+    changed: int
     answers: dict[str, int]
     grants: tuple[tuple[str, str], ...]
     audit: str

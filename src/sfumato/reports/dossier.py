@@ -12,18 +12,32 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import share_text
+from sfumato.core.number_text import counted, share_text
+from sfumato.core.phrases import Listed, Phrase, Plural, Sentence, listed
 from sfumato.core.signatures import Decision
 from sfumato.reports import dossier_items as told
 from sfumato.reports.audience import Audience, Discretion
 from sfumato.reports.dossier_items import ASSUMED, GAP, MEASURED, NONE, Item, Made
-from sfumato.reports.printed_numbers import listed, sentence
+from sfumato.reports.printed_numbers import sentence
 from sfumato.reports.project_page import draw_version
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.project_verdict import accepted_words, role_of
+from sfumato.risk.verdict import THE
 
 _CONTROLS = ("contract", "means", "training", "security", "retention", "incidents")
-_SAYS = "as the project file says"
+_SAYS = Phrase("as the project file says")
+_STATED = {
+    "recipients": Phrase("Recipients"),
+    "purpose": Phrase("Purpose"),
+    "controls": Phrase("Controls"),
+    "context": Phrase("Context"),
+}
+"""What the project file says of a release."""
+_DECISIONS = {
+    Decision.RELEASED: Phrase("Released"),
+    Decision.REFUSED: Phrase("Refused"),
+}
+"""What was decided, as it begins a sentence."""
 
 
 def is_known(results: ProjectResults, recipient: str) -> bool:
@@ -90,17 +104,17 @@ def dossier_content(
         raise InputError("recipient", "must name who gets the release", found="nothing")
     made = Made(report, results, recipient, Discretion(Audience(report["report"]["audience"])))
     headings = {
-        "Recipient and context": _context(made),
-        "Every variable": told.variables(made),
-        "Intruders and attacks": told.attacks(made),
-        "Limits and promises": told.limits(made),
-        "Risk before and after": told.risk(made),
-        "Singling out, linkability, inference": told.three_questions(made),
-        "Attributes and membership": told.attributes(made),
-        "Detail lost and records left out": told.loss(made),
-        "Linkage and review": told.linkage(made),
-        "Assumptions and limitations": _assumptions(made),
-        "Signature and review date": _signature(made),
+        Phrase("Recipient and context"): _context(made),
+        Phrase("Every variable"): told.variables(made),
+        Phrase("Intruders and attacks"): told.attacks(made),
+        Phrase("Limits and promises"): told.limits(made),
+        Phrase("Risk before and after"): told.risk(made),
+        Phrase("Singling out, linkability, inference"): told.three_questions(made),
+        Phrase("Attributes and membership"): told.attributes(made),
+        Phrase("Detail lost and records left out"): told.loss(made),
+        Phrase("Linkage and review"): told.linkage(made),
+        Phrase("Assumptions and limitations"): _assumptions(made),
+        Phrase("Signature and review date"): _signature(made),
     }
     items = {title: [each._asdict() for each in every] for title, every in headings.items()}
     kinds = [each["kind"] for every in items.values() for each in every]
@@ -142,13 +156,18 @@ def _standing(made: Made) -> Iterator[str]:
     handed = made.results.handed or {}
     others, signed = handed.get("elsewhere", ()), handed.get("signed")
     if others:
-        names = "" if made.show.is_public else f": {listed(others)}"
-        many = "1 other recipient" if len(others) == 1 else f"{len(others)} other recipients"
-        yield f"This release was handed over to {many}{names}."
+        many = counted(len(others), "other recipient")
+        if not made.show.is_public:
+            many = Phrase("{many}: {names}", many=many, names=listed(others))
+        yield Phrase("This release was handed over to {many}.", many=many)
     if signed and signed["decision"] == Decision.REFUSED:
-        yield f"Refused by {role_of(signed['by'], made.show)} on {signed['time'][:10]}."
+        yield Phrase(
+            "Refused by {by} on {time}.",
+            by=role_of(signed["by"], made.show),
+            time=signed["time"][:10],
+        )
     elif signed and not made.report["verdict"]["ready"]:
-        yield f"It was signed on {signed['time'][:10]}, before this verdict."
+        yield Phrase("It was signed on {time}, before this verdict.", time=signed["time"][:10])
 
 
 def _rows(made: Made) -> list[Mapping[str, Any]]:
@@ -158,44 +177,79 @@ def _rows(made: Made) -> list[Mapping[str, Any]]:
 
 def _recipient(made: Made) -> Iterator[str]:
     """What the recipient finds with all that left, and what that was."""
-    who = "The recipient" if made.show.is_public else f"{made.to[:1].upper()}{made.to[1:]}"
+    who = Phrase("The recipient") if made.show.is_public else Sentence("{begin}", begin=made.to)
     row, handed = made.row("recipient"), made.results.handed
     if row.get("found"):
         limit = share_text((made.results.verdict or {})["limits"]["found"])
-        yield (
-            f"{who} finds {row['found']} of {made.people} (limit {limit}): {row['said']}. Highest "
-            f"chance for one person: {row['person']}."
+        yield Phrase(
+            "{who} finds {share} of {people} (limit {limit}): {state}. Highest chance for one "
+            "person: {person}.",
+            who=who,
+            share=row["found"],
+            people=made.people,
+            limit=limit,
+            state=row["said"],
+            person=row["person"],
         )
     else:
-        why = " ".join(row.get("notes", ()))
-        yield f"Not measured: what the recipient finds with all that left. {why}".strip()
+        said = Phrase("Not measured: what the recipient finds with all that left.")
+        yield Listed((said, *row.get("notes", ())), " ")
     if handed is None:
-        yield "Not measured: what left before. No ledger remembers it."
+        yield Phrase("Not measured: what left before. No ledger remembers it.")
         return
     others = handed["others"]
-    many = f"{len(others)} other releases were" if len(others) > 1 else "1 other release was"
     left = sum(not each["compared"] for each in others)
-    not_compared = f"; {left} of them not compared" if left else ""
-    yield f"{many if others else 'No other release was'} handed over{not_compared}."
+    if not others:
+        yield Phrase("No other release was handed over.")
+    elif left:
+        yield Plural(
+            "{n} other release was handed over; {left} of them not compared.",
+            "{n} other releases were handed over; {left} of them not compared.",
+            len(others),
+            n=len(others),
+            left=left,
+        )
+    else:
+        yield Plural(
+            "{n} other release was handed over.",
+            "{n} other releases were handed over.",
+            len(others),
+            n=len(others),
+        )
     if not made.show.is_public:
-        yield from (f"Not known: {each}." for each in handed["unknown"])
+        yield from (Phrase("Not known: {what}.", what=each) for each in handed["unknown"])
 
 
 def _context(made: Made) -> Iterator[Item]:
     context, handed = made.report["context"], made.results.handed
     if not is_known(made.results, made.to):
-        yield Item("Recipient", "Not known: the name is in neither ledger nor [dossier].", GAP)
-    for name in ("recipients", "purpose", "controls", "context"):
-        yield told.given(name.capitalize(), context[name], f"{name} under [project]", _SAYS)
+        yield Item(
+            Phrase("Recipient"),
+            Phrase("Not known: the ledger and [dossier] do not have the name."),
+            GAP,
+        )
+    for name, title in _STATED.items():
+        yield told.given(title, context[name], told.key(name, "project"), _SAYS)
     if request := made.report["request"]:
-        asked = f"As {request['role']}, for linkage {request['linkage']}, k = {request['k']}."
-        yield Item("Request", asked, ASSUMED, "as the rules of a policy allow")
+        asked = Phrase(
+            "As {role}, for linkage {linkage}, k = {k}.",
+            role=request["role"],
+            linkage=request["linkage"],
+            k=request["k"],
+        )
+        yield Item(Phrase("Request"), asked, ASSUMED, Phrase("as the rules of a policy allow"))
     if handed is None:
-        yield Item("Hand-over", "Not noted: no ledger remembers the release.", GAP)
+        yield Item(Phrase("Hand-over"), Phrase("Not noted: no ledger remembers the release."), GAP)
     else:
-        when = f"on {handed['handed'][:10]}" if handed["handed"] else "not yet"
-        yield Item("Hand-over", f"{when.capitalize()}.", MEASURED, "noted in the ledger")
-    yield Item("Other ledgers", "Not known: releases that left without this ledger.", GAP)
+        when = (
+            Phrase("On {day}.", day=handed["handed"][:10])
+            if handed["handed"]
+            else Phrase("Not yet.")
+        )
+        yield Item(Phrase("Hand-over"), when, MEASURED, Phrase("noted in the ledger"))
+    yield Item(
+        Phrase("Other ledgers"), Phrase("Not known: releases that left without this ledger."), GAP
+    )
     yield from (told.stated(made, name) for name in _CONTROLS)
 
 
@@ -206,48 +260,65 @@ def _assumptions(made: Made) -> Iterator[Item]:
     for each in [*accepted, *([linked] if linked else [])]:
         alike.setdefault((each["by"], each["because"], each["until"]), []).append(each)
     for every in alike.values():
-        names = [each["column"] or each["intruder"] for each in every]
-        yield Item("Accepted", accepted_words(every[0], ", ".join(names), made.show), ASSUMED)
+        names = Listed(each["column"] or THE[each["intruder"]] for each in every)
+        yield Item(Phrase("Accepted"), accepted_words(every[0], names, made.show), ASSUMED)
     for each in made.results.expired:
-        who, what = role_of(each["by"], made.show), each["column"] or each["intruder"]
+        who, what = role_of(each["by"], made.show), each["column"] or THE[each["intruder"]]
         said = f"{what}: accepted by {who} until {each['until']}."
-        yield Item("Acceptance expired", said, GAP)
+        yield Item(Phrase("Acceptance expired"), said, GAP)
     for each in (made.results.handed or {}).get("waived", ()):
         if made.show.is_public:  # names of people and of recipients
-            said, how = "The custodian waived a comparison with what left.", ""
+            said, how = Phrase("The custodian waived a comparison with what left."), ""
         else:
             said, how = (
-                f"{each['waived']}: {each['note']}.",
-                f"by {each['by']}, {each['time'][:10]}",
+                Listed((each["waived"], f"{each['note']}."), ": "),
+                Phrase("by {who}, {day}", who=each["by"], day=each["time"][:10]),
             )
-        yield Item("Not compared", said, ASSUMED, how)
+        yield Item(Phrase("Not compared"), said, ASSUMED, how)
     if not alike:
-        yield Item("Accepted", "Nothing above a limit is accepted.", NONE)
+        yield Item(Phrase("Accepted"), Phrase("Nothing above a limit is accepted."), NONE)
     for each in made.report["manifest"]["warnings"]:
-        yield Item("Warning", sentence(each["says"]), MEASURED, "noted by the run")
+        yield Item(Phrase("Warning"), sentence(each["says"]), MEASURED, Phrase("noted by the run"))
     for point in made.report["assumptions"]:
-        yield Item(point["title"], point["text"], ASSUMED, "taken for granted by every number")
+        yield Item(
+            point["title"], point["text"], ASSUMED, Phrase("taken for granted by every number")
+        )
     for point in made.report["limits"]:
-        yield Item(point["title"], f"Not measured: {point['text']}", GAP)
+        yield Item(point["title"], Phrase("Not measured: {text}", text=point["text"]), GAP)
 
 
 def _signature(made: Made) -> Iterator[Item]:
     signed = (made.results.handed or {}).get("signed")
     if signed is None:
-        yield Item("Signature", "Not signed: sfumato sign.", GAP)
+        yield Item(Phrase("Signature"), Phrase("Not signed: sfumato sign."), GAP)
     else:
-        said = f"{signed['decision'].capitalize()}, by {role_of(signed['by'], made.show)}."
-        yield Item("Signature", said, ASSUMED, f"noted in the ledger on {signed['time'][:10]}")
+        said = Phrase(
+            "{decision}, by {who}.",
+            decision=_DECISIONS.get(signed["decision"], signed["decision"]),
+            who=role_of(signed["by"], made.show),
+        )
+        yield Item(
+            Phrase("Signature"),
+            said,
+            ASSUMED,
+            Phrase("noted in the ledger on {time}", time=signed["time"][:10]),
+        )
         if signed.get("to") not in (made.to, "", None):
-            whom = "another recipient" if made.show.is_public else signed["to"]
-            said = f"Not signed for this recipient: it is for {whom}."
-            yield Item("Signature for the recipient", said, GAP)
+            whom = Phrase("another recipient") if made.show.is_public else signed["to"]
+            said = Phrase("Not signed for this recipient: it is for {whom}.", whom=whom)
+            yield Item(Phrase("Signature for the recipient"), said, GAP)
     day = made.report["context"]["review_date"]
     if day and day < made.report["report"]["date"]:
-        yield Item("To be reviewed on", f"Not reviewed since: it was due on {day}.", GAP)
+        yield Item(
+            Phrase("To be reviewed on"),
+            Phrase("Not reviewed since: it was due on {day}.", day=day),
+            GAP,
+        )
     else:
-        yield told.given("To be reviewed on", day, "review_date under [project]", _SAYS)
+        yield told.given(
+            Phrase("To be reviewed on"), day, told.key("review_date", "project"), _SAYS
+        )
     if not made.show.is_public:
         sha256 = made.report["manifest"]["release_sha256"]
-        kind, how = (MEASURED, "of the file as it was written") if sha256 else (GAP, "")
-        yield Item("Released file (SHA-256)", sha256 or "Not noted.", kind, how)
+        kind, how = (MEASURED, Phrase("of the file as it was written")) if sha256 else (GAP, "")
+        yield Item(Phrase("Released file (SHA-256)"), sha256 or Phrase("Not noted."), kind, how)

@@ -6,20 +6,22 @@ A number that nobody made is a named gap.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from sfumato.core.measure import is_estimate
-from sfumato.core.number_text import share_text
+from sfumato.core.measure import ESTIMATED, is_estimate
+from sfumato.core.number_text import counted, share_text
+from sfumato.core.phrases import Figure, Listed, Phrase, Sentence, listed
 from sfumato.reports import project_results
 from sfumato.reports.attack_tables import most_found
 from sfumato.reports.audience import AVERAGE, MAXIMUM, WHOLE, Discretion
-from sfumato.reports.printed_numbers import COUNT, NUMBER, SHARE, height, listed, printed
+from sfumato.reports.printed_numbers import COUNT, NUMBER, SHARE, height, printed, some
 from sfumato.reports.project_results import STATED, UNDECIDED, UNTOLD, ProjectResults, alike
 from sfumato.reports.project_risk import GAPS, limit_words
-from sfumato.reports.project_verdict import lost_most, role_of
-from sfumato.risk.verdict import PRESETS, Limits, limits_of
+from sfumato.reports.project_verdict import CHECKED, limits_text, lost_most, role_of
+from sfumato.risk.verdict import PRESETS, THE, WHO, Limits, limits_of
 
-MEASURED, ASSUMED, GAP, NONE = "measured", "assumed", "gap", "does not apply"
+MEASURED, ASSUMED = Phrase("measured"), Phrase("assumed")
+GAP, NONE = Phrase("gap"), Phrase("does not apply")
 """What stands behind an item."""
 _WORST = 3
 """Sensitive columns that have an item of their own."""
@@ -34,13 +36,41 @@ _UNITS = {
     "households_at_risk": _HOUSEHOLDS,
 }
 """What a measure is counted over; else classes where it is of the worst, and people."""
-_METHODS = {MAXIMUM: "the worst of {}", AVERAGE: "mean over {}", WHOLE: "of {}"}
-_LOSSES = {
-    "detail_lost": ("Detail lost", "over all columns", SHARE),
-    "ncp": ("Detail lost in quasi-identifiers alone (NCP)", "mean over cells", SHARE),
-    "query_error": ("Relative error of range counts", "median over random counts", SHARE),
-    "correlation_change": ("Change of correlations", "mean over pairs of columns", NUMBER),
+_METHODS = {
+    MAXIMUM: Phrase("counted, the worst of {size}", size=""),
+    AVERAGE: Phrase("counted, mean over {size}", size=""),
+    WHOLE: Phrase("counted, of {size}", size=""),
 }
+_LOSSES = {
+    "detail_lost": (Phrase("Detail lost"), Phrase("over all columns"), SHARE),
+    "ncp": (
+        Phrase("Detail lost in quasi-identifiers alone (NCP)"),
+        Phrase("mean over cells"),
+        SHARE,
+    ),
+    "query_error": (
+        Phrase("Relative error of range counts"),
+        Phrase("median over random counts"),
+        SHARE,
+    ),
+    "correlation_change": (
+        Phrase("Change of correlations"),
+        Phrase("mean over pairs of columns"),
+        NUMBER,
+    ),
+}
+_SIZES = {
+    _PEOPLE: Phrase("{n} people", n=""),
+    _RECORDS: Phrase("{n} records", n=""),
+    _CLASSES: Phrase("{n} classes", n=""),
+    _HOUSEHOLDS: Phrase("{n} households", n=""),
+}
+_KEPT_WAYS = {
+    "exact": Phrase("{share} exact", share=""),
+    "coarser": Phrase("{share} coarser", share=""),
+    "*": Phrase("{share} *", share=""),
+}
+"""How cells of a column are written, with the share of records."""
 
 
 class Item(NamedTuple):
@@ -74,12 +104,12 @@ class Made(NamedTuple):
     @property
     def people(self) -> str:
         """The people who were released."""
-        return f"{printed(self.report['changes']['persons'], COUNT)} people"
+        return some(self.report["changes"]["persons"], "person")
 
     @property
     def records(self) -> str:
         """The records that were released."""
-        return f"{printed(self.report['changes']['records'], COUNT)} records"
+        return some(self.report["changes"]["records"], "record")
 
     def row(self, intruder: str) -> Mapping[str, Any]:
         """A row of the first page; an empty one where nothing was judged."""
@@ -90,11 +120,13 @@ class Made(NamedTuple):
         """How many of a unit a number is counted over: of the release, and of the file before."""
         name = {_PEOPLE: "persons"}.get(unit, unit)
         before, after = self.results.before.get(name), self.results.after.get(name)
+        number = printed(self.show.count(before if after is None else after), COUNT)
+        size = Phrase(_SIZES[unit].message, n=number)
         if after is None:
-            return f"{printed(self.show.count(before), COUNT)} {unit} before"
+            return Phrase("{size} before", size=size)
         # Outside both numbers together would tell how few were left out.
-        told = "left out here" if self.show.is_public else printed(before, COUNT)
-        return f"{printed(self.show.count(after), COUNT)} {unit} (before: {told})"
+        told = Phrase("left out here") if self.show.is_public else printed(before, COUNT)
+        return Phrase("{size} (before: {before})", size=size, before=told)
 
 
 def is_blank(text: str | None) -> bool:
@@ -102,11 +134,16 @@ def is_blank(text: str | None) -> bool:
     return not any(sign.isprintable() and not sign.isspace() for sign in text or "")
 
 
-def given(title: str, text: str | None, key: str, how: str) -> Item:
+def key(name: str, section: str) -> Phrase:
+    """Where a project file says something."""
+    return Phrase("{key} under [{section}]", key=name, section=section)
+
+
+def given(title: str, text: str | None, where: str, how: str) -> Item:
     """What a person states; a gap where it is blank."""
     if is_blank(text):
-        return Item(title, f"Not stated: {key}.", GAP)
-    return Item(title, str(text), ASSUMED, how)
+        return Item(title, Phrase("Not stated: {what}.", what=where), GAP)
+    return Item(title, text or "", ASSUMED, how)
 
 
 def stated(made: Made, name: str) -> Item:
@@ -114,51 +151,76 @@ def stated(made: Made, name: str) -> Item:
     every = made.results.stated.get(made.to, {})
     text = every.get(name)
     if made.show.is_public and not is_blank(text):
-        text = "Stated; the words stay inside."
-    how = f"stated by {role_of(every['by'], made.show)} on {every['on']}" if every else ""
-    return given(STATED[name], text, f"{name} under [dossier]", how)
+        text = Phrase("Stated; the words stay inside.")
+    how = ""
+    if every:
+        who = role_of(every["by"], made.show)
+        how = Phrase("stated by {who} on {day}", who=who, day=every["on"])
+    return given(STATED[name], text, key(name, "dossier"), how)
 
 
 def variables(made: Made) -> Iterator[Item]:
     """Sizes of the file, of each table, and what was done with every column."""
     file, lines = made.report["sources"]["file"], made.report["variables"]
     if file and file["records"] is not None:
-        before = f"{printed(file['records'], COUNT)} records of {printed(file['persons'], COUNT)}"
-        yield Item("Before the release", f"{before} people.", MEASURED, "counted")
-    yield Item("Released", f"{made.records} of {made.people}.", MEASURED, "counted")
+        sizes = some(file["records"], "record"), some(file["persons"], "person")
+        said = Phrase("{records} of {people}.", records=sizes[0], people=sizes[1])
+        yield Item(Phrase("Before the release"), said, MEASURED, Phrase("counted"))
+    said = Phrase("{records} of {people}.", records=made.records, people=made.people)
+    yield Item(Phrase("Released"), said, MEASURED, Phrase("counted"))
     for each in made.report["tables"]:
-        rows = f"{printed(each['after'], COUNT)} rows"
-        rows += "" if each["before"] is None else f" of {printed(each['before'], COUNT)}"
-        undated = f"; without the dates of {listed(each['undated'])}" if each["undated"] else ""
-        yield Item(f"Table {each['name']}", f"{rows} released{undated}.", MEASURED, "counted")
+        number = printed(each["after"], COUNT)
+        rows = Phrase("{n} rows released", n=number)
+        if each["before"] is not None:
+            every = printed(each["before"], COUNT)
+            rows = Phrase("{n} rows released of {all}", n=number, all=every)
+        if each["undated"]:
+            dates = listed(each["undated"])
+            rows = Phrase("{rows}; without the dates of {columns}", rows=rows, columns=dates)
+        title = Phrase("Table {name}", name=each["name"])
+        yield Item(title, Phrase("{said}.", said=rows), MEASURED, Phrase("counted"))
         for column, ways in each["shown"].items():
-            told = [f"{printed(share, SHARE)} {way}" for way, share in ways.items()]
+            told = Listed(
+                Phrase(_KEPT_WAYS[way].message, share=printed(share, SHARE))
+                for way, share in ways.items()
+            )
             if column not in each["undated"]:
-                yield Item(f"Kept of {each['name']}.{column}", f"{', '.join(told)}.", MEASURED,
-                           "of records that say something")  # fmt: skip
+                title = Phrase("Kept of {column}", column=f"{each['name']}.{column}")
+                said = Phrase("{said}.", said=told)
+                yield Item(title, said, MEASURED, Phrase("of records that say something"))
     for group in alike(lines):
         unknown = group["role"] == UNDECIDED or group["done"] == UNTOLD
         many = len(group["names"])
-        title = group["role"] if many == 1 else f"{group['role']}, {many} columns"
-        said = f"{', '.join(group['names'])}: {group['done']}."
-        yield Item(title.capitalize(), said, GAP if unknown else ASSUMED, group["why"])
+        title = Sentence("{begin}", begin=group["role"])
+        if many > 1:
+            title = Phrase("{role}, {columns}", role=title, columns=counted(many, "column"))
+        said = Phrase("{columns}: {done}.", columns=", ".join(group["names"]), done=group["done"])
+        yield Item(title, said, GAP if unknown else ASSUMED, group["why"])
     own = sum(each["custodians_reason"] for each in lines)
     if own < len(lines):
-        missing = f"Not stated: the custodian’s own reason for {len(lines) - own} of {len(lines)} "
-        yield Item("Justification", f"{missing}columns (project.reasons).", GAP)
+        missing = Phrase(
+            "Not stated: the custodian’s own reason for {n} of {all} columns (project.reasons).",
+            n=len(lines) - own,
+            all=len(lines),
+        )
+        yield Item(Phrase("Justification"), missing, GAP)
 
 
 def attacks(made: Made) -> Iterator[Item]:
     """What simulated attacks found, and what people who tried it did."""
     attack = made.report["attack"]
     if attack is None:
-        yield Item("Simulated attacks", GAPS["attack"], GAP)
+        yield Item(Phrase("Simulated attacks"), GAPS["attack"], GAP)
     else:
-        how = "each against the released file"
-        yield Item("Simulated attacks", attack["sentence"], MEASURED, how)
+        how = Phrase("each against the released file")
+        yield Item(Phrase("Simulated attacks"), attack["sentence"], MEASURED, how)
         if attack["unpredicted"]:
-            said = f"Not predicted: {attack['unpredicted']} of {attack['attacks']} attacks."
-            yield Item("Without a prediction", said, GAP)
+            said = Phrase(
+                "Not predicted: {unpredicted} of {attacks} attacks.",
+                unpredicted=attack["unpredicted"],
+                attacks=attack["attacks"],
+            )
+            yield Item(Phrase("Without a prediction"), said, GAP)
         yield from _most_found(made)
     yield stated(made, "intruder_test")
 
@@ -168,45 +230,73 @@ def _most_found(made: Made) -> Iterator[Item]:
     evidence = made.results.measured(project_results.ATTACK)["evidence"]
     for each in most_found(evidence, made.report["attack"]["outcomes"]):
         beside = each["predicted"]
-        told = "not predicted" if beside is None else f"predicted {_told(beside, SHARE)}"
-        said = f"{each['title']}: {_told(each['success'], SHARE)} of its guesses right, {told}."
-        guesses = [printed(each[name], COUNT) for name in ("right", "attempts")]
-        of = "" if each["attempts"] is None else f"{' of '.join(guesses)} guesses; "
-        yield Item(
-            f"Most found, {each['row']}", said, MEASURED, f"{of}people who were found, counted"
+        told = (
+            Phrase("not predicted")
+            if beside is None
+            else Phrase("predicted {share}", share=_told(beside, SHARE))
         )
+        said = Phrase(
+            "{attack}: {share} of its guesses right, {predicted}.",
+            attack=each["title"],
+            share=_told(each["success"], SHARE),
+            predicted=told,
+        )
+        how = Phrase("people who were found, counted")
+        if each["attempts"] is not None:
+            right, attempts = (printed(each[name], COUNT) for name in ("right", "attempts"))
+            how = Phrase(
+                "{some} of {all} guesses; people who were found, counted", some=right, all=attempts
+            )
+        title = Phrase("Most found, {who}", who=THE.get(each["row"], each["row"]))
+        yield Item(title, said, MEASURED, how)
 
 
 def limits(made: Made) -> Iterator[Item]:
     """Limits and promises, and whether they are kept."""
     verdict = made.results.verdict
     if verdict is None:
-        yield Item("Limits", "Not measured: what intruders find was held against no limits.", GAP)
+        yield Item(
+            Phrase("Limits"),
+            Phrase("Not measured: what intruders find was held against no limits."),
+            GAP,
+        )
     else:
         own = limits_of(verdict)
-        of = f"from {PRESETS[own.preset][3]}" if own == Limits(own.preset) else "the project’s own"
-        # The first sentence of the first page: why the preset was taken stands under controls.
-        said = made.report["verdict"]["limits"].removeprefix("Limits: ").partition(". ")[0]
-        yield Item("Limits", f"{said}.", ASSUMED, of)
+        of = Phrase("the project’s own")
+        if own == Limits(own.preset):
+            of = Phrase("from {source}", source=PRESETS[own.preset][3])
+        said = Phrase("{said}.", said=limits_text(verdict["limits"]))
+        yield Item(Phrase("Limits"), said, ASSUMED, of)
     if made.report["request"]:
-        said = " ".join(made.report["verdict"]["answers"]["How it was checked"])
-        yield Item("Rules of the policy", said, MEASURED, f"counted over {made.people}")
-    yield from _kept("Promise", made.report["promises"], "name", "reached")
-    yield from _kept("Limit", made.report["thresholds"], "measure", "value")
+        checked = Listed(made.report["verdict"]["answers"][CHECKED], " ")
+        how = Phrase("counted over {people}", people=made.people)
+        yield Item(Phrase("Rules of the policy"), checked, MEASURED, how)
+    yield from _kept("promise", made.report["promises"], "name", "reached")
+    yield from _kept("limit", made.report["thresholds"], "measure", "value")
     if not (made.report["promises"] or made.report["request"]):
-        yield Item("Promises", "Not promised: anything about classes.", GAP)
-    for title, kept in (("In use elsewhere, kept", True), ("In use elsewhere, not kept", False)):
+        yield Item(Phrase("Promises"), Phrase("Not promised: anything about classes."), GAP)
+    for title, kept in (
+        (Phrase("In use elsewhere, kept"), True),
+        (Phrase("In use elsewhere, not kept"), False),
+    ):
         told = [
             # One source may ask for several: what it asks for tells them apart.
-            f"{each['source']} ({', '.join(map(limit_words, each['held']))})"
+            Phrase(
+                "{source} ({limits})",
+                source=each["source"],
+                limits=Listed(map(limit_words, each["held"])),
+            )
             for each in made.report["practice"]
             if each["held"] and all(one["met"] for one in each["held"]) is kept
         ]
         if told:
-            yield Item(title, f"{'; '.join(told)}.", MEASURED, "for orientation")
+            said = Phrase("{said}.", said=Listed(told, "; "))
+            yield Item(title, said, MEASURED, Phrase("for orientation"))
 
 
-def _kept(what: str, lines: Iterable[Mapping[str, Any]], key: str, reached: str) -> Iterator[Item]:
+def _kept(
+    what: Literal["promise", "limit"], lines: Iterable[Mapping[str, Any]], key: str, reached: str
+) -> Iterator[Item]:
     """Promises or limits; those of many columns in one item, which shows the worst."""
     grouped: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for each in lines:
@@ -218,16 +308,24 @@ def _kept(what: str, lines: Iterable[Mapping[str, Any]], key: str, reached: str)
         worst = sorted(every, key=lambda each: height(each[reached]), reverse=not least)
         kept = sum(each["met"] for each in every)
         first = min(worst, key=lambda each: each["met"])
-        says, of = first.get("says") or f"{limit_words(first)}.", "kept" if kept else "not kept"
+        limit = Phrase("{said}.", said=limit_words(first))
+        says: str = first.get("says") or limit
+        of: Phrase = Phrase("kept") if kept else Phrase("not kept")
         if len(every) > 1:
-            says, of = f"{limit_words(first)}.", f"kept for {kept} of {len(every)} columns"
-        sure = "" if first["promised"] else "estimated, not promised; "
-        why = first.get("reason") or first.get("source") or "not stated: why this number"
+            filled = {"n": kept, "all": len(every)}
+            says, of = limit, Phrase("kept for {n} of {all} columns", **filled)
+        why = first.get("reason") or first.get("source") or Phrase("not stated: why this number")
+        how = [why] if first["promised"] else [ESTIMATED, why]
         # Of a number of a small class the public version says no more than that.
-        value = first[reached]
-        told = of if value is None else f"reached {_told(value, first['scale'])}: {of}"
-        said = f"{says[:1].upper()}{says[1:]} {told[:1].upper()}{told[1:]}."
-        yield Item(f"{what} {name}", said, MEASURED, f"{sure}{why}")
+        if (value := first[reached]) is not None:
+            of = Phrase("reached {value}: {kept}", value=_told(value, first["scale"]), kept=of)
+        said = Listed((Sentence("{begin}", begin=says), Sentence("{begin}.", begin=of)), " ")
+        title = (
+            Phrase("Promise {name}", name=name)
+            if what == "promise"
+            else Phrase("Limit {name}", name=name)
+        )
+        yield Item(title, said, MEASURED, Listed(how, "; "))
 
 
 def risk(made: Made) -> Iterator[Item]:
@@ -236,31 +334,50 @@ def risk(made: Made) -> Iterator[Item]:
     yield from (_before_after(each, made) for each in lines)
     estimated = made.report["estimated"]
     if estimated is None:
-        yield Item("Against the population", GAPS["population"], GAP)
+        yield Item(Phrase("Against the population"), GAPS["population"], GAP)
         return
-    of = f"against a population of {printed(estimated['population'], COUNT)} people"
-    yield from (_before_after(each, made, of) for each in estimated["lines"])
+    people = printed(estimated["population"], COUNT)
+    yield from (_before_after(each, made, people) for each in estimated["lines"])
 
 
-def _before_after(line: Mapping[str, Any], made: Made, against: str = "") -> Item:
-    """A measure of the data and of the release in one unit; a gap where neither has a number."""
-    above = f" {_told(line['above'], SHARE)}" if "above" in line else ""
-    title = f"{line['means'][:1].upper()}{line['means'][1:]}{above}"
+def _before_after(line: Mapping[str, Any], made: Made, population: str = "") -> Item:
+    """A measure of the data and of the release in one unit; a gap where neither has a number.
+
+    Parameters
+    ----------
+    population
+        How many people it is against; nothing of a measure of the file alone.
+    """
+    title: str = Sentence("{begin}", begin=line["means"])
+    if "above" in line:
+        title = Listed((title, _told(line["above"], SHARE)), " ")
     ends = [each for each in (line["before"], line["after"]) if each is not None]
     told = [_told(each, line["scale"]) for each in ends]
     if not line["measured"]:
-        return Item(title, f"Not measured: {line['name']}.", GAP)
-    after = "" if line["after"] is not None else " before the release"
-    said = f"{' → '.join(told)}{after}" if told else "Left out here: it tells of few people."
+        return Item(title, Phrase("Not measured: {what}.", what=line["name"]), GAP)
+    said: str = Listed(told, " → ") if told else Phrase("Left out here: it tells of few people.")
+    if told and line["after"] is None:
+        said = Phrase("{value} before the release", value=said)
     unit = _UNITS.get(line["name"], _CLASSES if line["over"] == MAXIMUM else _PEOPLE)
-    counted = against or _METHODS[line["over"]].format(made.size(unit))
     guessed = [isinstance(each, dict) and is_estimate(each.get("estimator")) for each in ends]
     if all(guessed) and guessed:
-        return Item(title, said, MEASURED, f"estimated {against}, with the 95 % interval")
+        how = Phrase(
+            "estimated against a population of {people} people, with the 95 % interval",
+            people=population,
+        )
+        return Item(title, said, MEASURED, how)
     if any(guessed):  # what a file has and what is expected of its population are no one unit
-        said = f"{told[0]} in the file before; {told[-1]} of the release in its population"
-        return Item(title, said, MEASURED, "the first counted, the second estimated (95 %)")
-    return Item(title, said, MEASURED, f"counted, {counted}")
+        said = Phrase(
+            "{before} in the file before; {after} of the release in its population",
+            before=told[0],
+            after=told[-1],
+        )
+        how = Phrase("the first counted, the second estimated (95 %)")
+        return Item(title, said, MEASURED, how)
+    how = Phrase("counted, against a population of {people} people", people=population)
+    if not population:
+        how = Phrase(_METHODS[line["over"]].message, size=made.size(unit))
+    return Item(title, said, MEASURED, how)
 
 
 def three_questions(made: Made) -> Iterator[Item]:
@@ -268,65 +385,97 @@ def three_questions(made: Made) -> Iterator[Item]:
     lines = {each["name"]: each for group in made.report["risk"] for each in group["lines"]}
     if "sample_uniques" in lines:
         line = lines["sample_uniques"]
-        yield _before_after(line | {"means": "Singling out: classes with one person"}, made)
+        means = Phrase("Singling out: classes with one person")
+        yield _before_after(line | {"means": means}, made)
     else:
-        yield Item("Singling out", "Not measured: classes with one person.", GAP)
+        yield Item(Phrase("Singling out"), Phrase("Not measured: classes with one person."), GAP)
     for each in (made.report["attack"] or {"outcomes": ()})["outcomes"]:
         if each["attack"].startswith("singling_out") and each["success"]:
-            said = f"{_told(each['success'], SHARE)} of the guesses right."
-            yield Item(f"Singling out: {each['title'].lower()}", said, MEASURED, "simulated attack")
+            said = Phrase("{share} of the guesses right.", share=_told(each["success"], SHARE))
+            title = Phrase("Singling out: {attack}", attack=each["title"])
+            yield Item(title, said, MEASURED, Phrase("simulated attack"))
     yield from _linkability(made)
-    title = "Inference: value learned"
+    title = Phrase("Inference: value learned")
     if not made.report["sensitive"]:
-        yield Item(title, "No column is sensitive.", NONE)
+        yield Item(title, Phrase("No column is sensitive."), NONE)
         return
     rows = made.report["verdict"]["rows"]
     for each in rows or [{"learned": None}]:
-        who = f"{title}, {each['intruder'].lower()}" if rows else title
+        who = title
+        if rows:
+            named = WHO[each["intruder"].lower()]
+            who = Phrase("{title}, {who}", title=title, who=named)
         if each["learned"]:
-            how = f"of {made.people}, beyond guesses without the file"
-            yield Item(who, str(each["learned"]), MEASURED, how)
+            how = Phrase("of {people}, beyond guesses without the file", people=made.people)
+            yield Item(who, each["learned"], MEASURED, how)
         else:
-            yield Item(who, "Not measured: what is learned of a sensitive value.", GAP)
+            yield Item(who, Phrase("Not measured: what is learned of a sensitive value."), GAP)
 
 
 def _linkability(made: Made) -> Iterator[Item]:
-    row, title = made.row("recipient"), "Linkability: releases joined"
+    row, title = made.row("recipient"), Phrase("Linkability: releases joined")
     if not row.get("found"):
-        yield Item(title, "Not measured: what several releases tell together.", GAP)
+        yield Item(title, Phrase("Not measured: what several releases tell together."), GAP)
         return
     left = [each for each in made.others if not each["compared"]]
-    of = f"{len(made.others) - len(left)} of {len(made.others)}"
-    by = f"those that were compared ({of})" if left else "all that left"
-    said = f"{row['found']} of {made.people} are found by {by if made.others else 'it alone'}."
-    how = "counted over the ledger" if made.others else "the ledger knows no other release"
+    by = Phrase("all that left") if made.others else Phrase("it alone")
+    if left:
+        by = Phrase(
+            "those that were compared ({n} of {all})",
+            n=len(made.others) - len(left),
+            all=len(made.others),
+        )
+    said = Phrase(
+        "{share} of {people} are found by {releases}.",
+        share=row["found"],
+        people=made.people,
+        releases=by,
+    )
+    how = (
+        Phrase("counted over the ledger")
+        if made.others
+        else Phrase("the ledger knows no other release")
+    )
     yield Item(title, said, MEASURED, how)
     if left:
-        said = f"Not compared: {len(left)} of {len(made.others)} releases."
-        yield Item("Linkability: not compared", said, GAP)
+        said = Phrase("Not compared: {n} of {n2} releases.", n=len(left), n2=len(made.others))
+        yield Item(Phrase("Linkability: not compared"), said, GAP)
 
 
 def attributes(made: Made) -> Iterator[Item]:
     """What classes say of sensitive columns, the worst first, and of membership."""
     every = [
         next(line for line in group["lines"] if line["name"] == "max_gsar")
-        | {"means": f"Largest share of a class’s people with one value: {group['attribute']}"}
+        | {
+            "means": Phrase(
+                "Largest share of a class’s people with one value: {column}",
+                column=group["attribute"],
+            )
+        }
         for group in made.report["sensitive"]
     ]
     lines = [each for each in every if each["measured"]]
     yield from (_before_after(each, made) for each in lines[:_WORST])
     if len(lines) > _WORST:
-        told = "told to be " if made.show.is_public else ""
-        said = f"{len(lines) - _WORST} columns, none {told}above these."
-        yield Item("Further sensitive columns", said, MEASURED, "counted likewise")
+        more = counted(len(lines) - _WORST, "column")
+        said = (
+            Phrase("{columns}, none told to be above these.", columns=more)
+            if made.show.is_public
+            else Phrase("{columns}, none above these.", columns=more)
+        )
+        yield Item(Phrase("Further sensitive columns"), said, MEASURED, Phrase("counted likewise"))
     if len(lines) < len(every):
-        said = f"Not measured: the classes of {len(every) - len(lines)} of {len(every)} columns."
-        yield Item("Other sensitive columns", said, GAP)
+        said = Phrase(
+            "Not measured: the classes of {what} of {n} columns.",
+            what=len(every) - len(lines),
+            n=len(every),
+        )
+        yield Item(Phrase("Other sensitive columns"), said, GAP)
     if not every:
-        yield Item("Attributes", "No column is sensitive.", NONE)
+        yield Item(Phrase("Attributes"), Phrase("No column is sensitive."), NONE)
     yield from (_before_after(each, made) for each in made.report["membership"])
     if not made.report["membership"]:
-        yield Item("Membership", GAPS["membership"], GAP)
+        yield Item(Phrase("Membership"), GAPS["membership"], GAP)
 
 
 def loss(made: Made) -> Iterator[Item]:
@@ -335,16 +484,19 @@ def loss(made: Made) -> Iterator[Item]:
     for name, (title, how, scale) in _LOSSES.items():
         if changes[name] is not None:
             told = _told(changes[name], scale)
-            yield Item(title, told, MEASURED, f"{how}, {made.records}")
+            yield Item(title, told, MEASURED, Listed((how, made.records)))
     if worst := lost_most(changes):
-        yield Item("Columns that lose most (NCP)", f"{worst}.", MEASURED, "mean over cells")
+        said = Phrase("{said}.", said=worst)
+        yield Item(
+            Phrase("Columns that lose most (NCP)"), said, MEASURED, Phrase("mean over cells")
+        )
     out = changes["suppressed_records"]
     if out is None or (made.results.is_of_tables and not made.report["tables"]):
-        yield Item("Left out", "Not measured: records left out.", GAP)
+        yield Item(Phrase("Left out"), Phrase("Not measured: records left out."), GAP)
     elif not made.report["tables"]:  # rows of each table stand under the variables
-        people = printed(changes["suppressed_persons"], COUNT)
-        said = f"{printed(out, COUNT)} records, {people} people."
-        yield Item("Left out", said.capitalize(), MEASURED, "counted")
+        people = some(changes["suppressed_persons"], "person")
+        said = Sentence("{records}, {people}.", records=some(out, "record"), people=people)
+        yield Item(Phrase("Left out"), said, MEASURED, Phrase("counted"))
     yield stated(made, "analysis")
 
 
@@ -352,24 +504,35 @@ def linkage(made: Made) -> Iterator[Item]:
     """The quality of the linkage, and what its review showed."""
     found, review = made.report["linkage"], made.report["review"]
     if found is None:
-        yield Item("Linkage", GAPS["linkage"], NONE)
+        yield Item(Phrase("Linkage"), GAPS["linkage"], NONE)
         return
     for each in found["quality"]:
+        title = Phrase("Precision") if each["name"] == "precision" else Phrase("Recall")
         if each["released"] is None:
-            yield Item(each["name"].capitalize(), f"Not measured: {each['says']}.", GAP)
+            yield Item(title, Phrase("Not measured: {what}.", what=each["says"]), GAP)
         else:
-            of = f"estimated after review, {printed(found['matches'], COUNT)} links"
+            of = Phrase("estimated after review, {n} links", n=printed(found["matches"], COUNT))
             told = _told(each["released"], SHARE)
-            yield Item(each["name"].capitalize(), f"{told}: {each['says']}.", MEASURED, of)
+            said = Phrase("{share}: {what}.", share=told, what=each["says"])
+            yield Item(title, said, MEASURED, of)
     if review is None:
-        yield Item("Review", "Not made: no person looked at doubtful pairs.", GAP)
+        yield Item(Phrase("Review"), Phrase("Not made: no person looked at doubtful pairs."), GAP)
         return
-    pairs = f"{printed(review['possible_matches'], COUNT)} doubtful pairs"
-    kind = GAP if review["by"] == "simulated" else MEASURED
-    yield Item("Review", f"{pairs.capitalize()}, {review['by_words']}.", kind, "counted")
+    kind = GAP if review["by"] == Phrase("simulated") else MEASURED
+    said = Sentence(
+        "{n} doubtful pairs, {by}.",
+        n=printed(review["possible_matches"], COUNT),
+        by=review["by_words"],
+    )
+    yield Item(Phrase("Review"), said, kind, Phrase("counted"))
     if review["most_kapr"] is not None:
         told = printed(review["most_kapr"], NUMBER)
-        yield Item("Shown to one reviewer (KAPR)", told, MEASURED, "1 if every row were shown")
+        yield Item(
+            Phrase("Shown to one reviewer (KAPR)"),
+            told,
+            MEASURED,
+            Phrase("1 if every row were shown"),
+        )
 
 
 def _told(value: Any, scale: str) -> str:
@@ -384,5 +547,6 @@ def _told(value: Any, scale: str) -> str:
     low, high = value.get("low"), value.get("high")
     if low is None or high is None or low == high:
         return share_text(exact)
-    by = f", {value['estimator']}" if value.get("estimator") else ""
-    return f"{share_text(exact)} ({share_text(low)[:-2]} to {share_text(high)}{by})"
+    ends = Phrase("{low} to {high}", low=Figure(share_text(low)[:-2]), high=share_text(high))
+    beside = [ends, value["estimator"]] if value.get("estimator") else [ends]
+    return Phrase("{value} ({beside})", value=share_text(exact), beside=Listed(beside))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from math import ceil, floor, isfinite, log2
@@ -12,7 +13,8 @@ import altair as alt
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints, Levels
-from sfumato.core.number_text import count
+from sfumato.core.number_text import count, counted
+from sfumato.core.phrases import Listed, Phrase
 from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
 from sfumato.linkage.link_model import LevelWeight
@@ -33,12 +35,6 @@ _HALF_TICKS = 4
 """Ticks that half a picture has room for."""
 _POWER = "pow(2, abs(datum.value))"
 # Ticks are powers of ten, which come out a little below themselves.
-_TIMES = f"""({_POWER} < 9e5 ? format({_POWER}, ',.0f') : {_POWER} < 9e8 ?
- format({_POWER} / 1e6, ',.0f') + ' million' : {_POWER} < 9e11 ?
- format({_POWER} / 1e9, ',.0f') + ' billion' : format({_POWER} / 1e12, ',.0f') + ' trillion')"""
-_AS_ODDS = f"datum.value < 0 ? '1 : ' + {_TIMES} : {_TIMES} + ' : 1'"
-_AS_TIMES = f"abs(datum.value) < 1e-9 ? '1' : (datum.value < 0 ? '÷ ' : '× ') + {_TIMES}"
-"""Labels of ticks, whose values are logarithms: people read odds, and how many times as many."""
 _POINTS = 200
 """Points of a curve."""
 _ROW = 30
@@ -53,10 +49,31 @@ _LOOKED_AT = 5
 _FEWEST = 3
 """Pairs that a pattern must have to be shown."""
 _TITLES = {
-    match_thresholds.MATCH: "How a match adds up",
-    match_thresholds.POSSIBLE_MATCH: "How a possible match adds up",
-    match_thresholds.NON_MATCH: "How a non-match adds up",
+    match_thresholds.MATCH: Phrase("How a match adds up"),
+    match_thresholds.POSSIBLE_MATCH: Phrase("How a possible match adds up"),
+    match_thresholds.NON_MATCH: Phrase("How a non-match adds up"),
 }
+
+
+def _times() -> str:
+    """Vega's expression for how many times as many the logarithm of a tick stands for."""
+    large = {size: json.dumps(f" {tables.LARGE[size].said().strip()}") for size in tables.LARGE}
+    shown = f"format({_POWER}, ',.0f')"
+    for size in sorted(large):
+        more = f"format({_POWER} / {size:g}, ',.0f') + {large[size]}"
+        # Ticks are powers of ten, which come out a little below themselves.
+        shown = f"{_POWER} < {0.9 * size:g} ? ({shown}) : ({more})"
+    return f"({shown})"
+
+
+def _as_odds() -> str:
+    """Labels of ticks, whose values are logarithms: people read odds."""
+    return f"datum.value < 0 ? '1 : ' + {_times()} : {_times()} + ' : 1'"
+
+
+def _as_times() -> str:
+    """The same as how many times as many."""
+    return f"abs(datum.value) < 1e-9 ? '1' : (datum.value < 0 ? '÷ ' : '× ') + {_times()}"
 
 
 def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
@@ -137,7 +154,7 @@ def _odds_axis(field: str, title: str, least: float, most: float) -> alt.X:
         .axis(
             grid=False,
             values=_ticks((least, most), _HALF_TICKS),
-            labelExpr=_AS_ODDS,
+            labelExpr=_as_odds(),
             labelOverlap=True,
         )
     )
@@ -159,7 +176,7 @@ def _scores_figure(links: Found) -> pictures.Figure:
         alt.Chart(pictures.values(rows))
         .mark_bar(color=pictures.AFTER, stroke="white", strokeWidth=0.6)
         .encode(
-            x=_odds_axis("low", "odds that a pair is of one person", least, most),
+            x=_odds_axis("low", Phrase("odds that a pair is of one person"), least, most),
             x2=alt.X2("high:Q"),
             y=alt.Y("pairs:Q", title=None)
             .scale(type="log", domain=[0.5, max(2.0, 2.0 * int(height.max(initial=1)))])
@@ -167,22 +184,26 @@ def _scores_figure(links: Found) -> pictures.Figure:
             y2=alt.Y2("from:Q"),
         )
     )
-    scores = {"possible": links.thresholds.lower, "match": links.thresholds.upper}
+    scores = (
+        (Phrase("possible"), links.thresholds.lower, False),
+        (Phrase("match"), links.thresholds.upper, True),
+    )
     limits = [
         layer
-        for name, score in scores.items()
+        for name, score, right in scores
         if isfinite(score) and 0 < score < 1
-        for layer in pictures.limit_mark(
-            log2(score / (1 - score)), name, "low", right=name == "match"
-        )
+        for layer in pictures.limit_mark(log2(score / (1 - score)), name, "low", right=right)
     ]
     chart = alt.LayerChart(layer=[bars, *limits], width=pictures.HALF, height=_HEIGHT)
-    said = f"{count(len(links.pairs))} pairs"
+    pairs = counted(len(links.pairs), "pair")
+    said = Phrase("Histogram of the odds of {pairs}, and thresholds.", pairs=pairs)
     return pictures.Figure(
-        pictures.picture(chart, "scores", f"Histogram of the odds of {said}, and thresholds."),
-        f"Pairs by their odds to be of one person; {said}",
-        "Number of pairs, on a logarithmic scale; the lines are the thresholds. Pairs that score "
-        "next to nothing are not kept.",
+        pictures.picture(chart, "scores", said),
+        Phrase("Pairs by their odds to be of one person; {pairs}", pairs=pairs),
+        Phrase(
+            "Number of pairs, on a logarithmic scale; the lines are the thresholds. Pairs that "
+            "score next to nothing are not kept."
+        ),
     )
 
 
@@ -193,7 +214,7 @@ def _quality_figure(links: Found) -> pictures.Figure:
     chosen = np.unique(np.linspace(0, len(at.score) - 1, _POINTS).astype(np.int64))
     # Recall counts what blocking lost, too: the pairs that were scored are a share of all.
     share = at.true / (at.true + links.lost) if at.true + links.lost > 0 else 1.0
-    names = ("precision", "recall")
+    names = (Phrase("precision"), Phrase("recall"))
     rows = [
         {"bits": bits, "share": value, "what": name}
         for name, of in zip(names, (at.precision, at.recall * share), strict=True)
@@ -206,10 +227,10 @@ def _quality_figure(links: Found) -> pictures.Figure:
         .mark_line(strokeWidth=2.2)
         .encode(
             # The same axis as that of the scores, so that both pictures can be read together.
-            x=_odds_axis("bits", "least odds of a match", *_ends(links)),
-            y=alt.Y("share:Q", title="pairs (%)").scale(domain=[0, 1.02], nice=False).axis(
-                labelExpr=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT
-            ),
+            x=_odds_axis("bits", Phrase("least odds of a match"), *_ends(links)),
+            y=alt.Y("share:Q", title=Phrase("pairs (%)")).scale(
+                domain=[0, 1.02], nice=False
+            ).axis(labelExpr=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT),
             color=alt.Color("what:N").scale(
                 alt.Scale(domain=list(names), range=[pictures.AFTER, pictures.BEFORE])
             ),
@@ -220,16 +241,25 @@ def _quality_figure(links: Found) -> pictures.Figure:
         )
     )  # fmt: skip
     precision, recall = tables.by_score(links.settled.quality)
-    of_recall, note = "recall by score", "counts what blocking may have lost"
-    if isinstance(links, EncodedLinks):
-        of_recall, note = tables.AMONG_SIMILAR, "leaves out matches that look unlike"
-    said = f"precision by score {precision}, {of_recall} {recall}"
-    chart = alt.LayerChart(layer=[lines], width=pictures.HALF, height=_HEIGHT)
-    return pictures.Figure(
-        pictures.picture(chart, "quality", f"Lines: expected precision and recall. Now {said}."),
-        f"Expected precision by score, and {of_recall}",
-        f"By the least odds of a match; at the threshold taken: {said}. Recall {note}.",
+    told = {"precision": precision, "recall": recall}
+    title = Phrase("Expected precision by score, and recall by score")
+    note = Phrase(
+        "By the least odds of a match; at the threshold taken: precision by score {precision}, "
+        "recall by score {recall}. Recall counts what blocking may have lost.",
+        **told,
     )
+    if isinstance(links, EncodedLinks):
+        title = Phrase("Expected precision by score, and recall among similar pairs")
+        note = Phrase(
+            "By the least odds of a match; at the threshold taken: precision by score {precision}, "
+            "recall among similar pairs {recall}. Recall leaves out matches that look unlike.",
+            **told,
+        )
+    chart = alt.LayerChart(layer=[lines], width=pictures.HALF, height=_HEIGHT)
+    said = Phrase(
+        "Lines: expected precision and recall. Now precision {precision}, recall {recall}.", **told
+    )
+    return pictures.Figure(pictures.picture(chart, "quality", said), title, note)
 
 
 def _persons_figure(links: Found) -> pictures.Figure:
@@ -238,13 +268,21 @@ def _persons_figure(links: Found) -> pictures.Figure:
     bins = pictures.size_bins(int(sizes.max()))
     shares = bins.shares(sizes)
     chart = pictures.labelled_bars(
-        shares, bins.labels, "records of the person", height=_HEIGHT, upward="people (%)", digits=1
+        shares,
+        bins.labels,
+        Phrase("records of the person"),
+        height=_HEIGHT,
+        upward=Phrase("people (%)"),
+        digits=1,
     )
-    said = f"{count(len(sizes))} people; the most records: {count(int(sizes.max()))}"
+    said = Phrase(
+        "{people}; the most records: {most}.",
+        people=counted(len(sizes), "person"),
+        most=count(int(sizes.max())),
+    )
+    drawn = Phrase("Bars: share of people by number of records. {said}", said=said)
     return pictures.Figure(
-        pictures.picture(chart, "persons", f"Bars: share of people by number of records. {said}."),
-        "Records per person",
-        f"{said}.",
+        pictures.picture(chart, "persons", drawn), Phrase("Records per person"), said
     )
 
 
@@ -272,11 +310,15 @@ class _Pattern:
     @property
     def note(self) -> str:
         """Which pairs it stands for."""
-        return (
-            f"The most frequent pattern of levels: {count(self.pairs)} of {count(self.of)} pairs "
-            "of this outcome. Levels only; no value of a record is in this picture."
-            + ("" if self.with_frequency else " How frequent the values are is not in it.")
+        said = Phrase(
+            "The most frequent pattern of levels: {some} of {all} pairs of this outcome. Levels "
+            "only; no value of a record is in this picture.",
+            some=count(self.pairs),
+            all=count(self.of),
         )
+        if self.with_frequency:
+            return said
+        return Listed((said, Phrase("How frequent the values are is not in it.")), " ")
 
 
 def _patterns(links: Links) -> list[_Pattern]:
@@ -316,16 +358,18 @@ def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
     final = float(np.mean(np.log2(score / (1 - score))))
     weights = {(weight.comparison, weight.level): weight for weight in links.model.weights}
     prior = links.model.prior
-    steps = [("two records at random", float(np.log2(prior / (1 - prior))))]
+    steps: list[tuple[str, float]] = [
+        (Phrase("two records at random"), float(np.log2(prior / (1 - prior))))
+    ]
     for name, level in zip(links.pairs.levels, first, strict=True):
         each = weights.get((name, level))
-        label = "missing" if each is None else each.label
+        label = Phrase("missing") if each is None else each.label
         bits = 0.0 if each is None else each.weight
-        steps.append((f"{_comparison(name)}: {label}", bits))
+        steps.append((Listed((_comparison(name), label), ": "), bits))
     # Near 1 a score has lost the last digits of its weight: the rest would be rounding.
     if final < _SATURATED:
         rest = final - sum(bits for _, bits in steps)
-        steps.append(("frequency of the values (mean)", rest))
+        steps.append((Phrase("frequency of the values (mean)"), rest))
     return _Pattern(outcome, number, tuple(steps), len(own), final < _SATURATED)
 
 
@@ -341,15 +385,21 @@ def _weights_figure(links: Links) -> pictures.Figure:
         }
         for weight in weights
     ]
-    title = "how many times as frequent among pairs of one person"
+    title = Phrase("how many times as frequent among pairs of one person")
     chart = _bars(rows, [_named(weight) for weight in weights], title)
-    said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
+    said = Phrase("Bars: what each comparison level says. {said}.", said=_told(rows))
     return pictures.Figure(
-        pictures.picture(chart, "weights", f"Bars: what each comparison level says. {said}."),
-        "What each comparison level says for a match or against it",
-        "Right, ×: so many times as frequent among pairs of one person as among others. Left, ÷: "
-        "as rare. The frequency of the value is not in it.",
+        pictures.picture(chart, "weights", said),
+        Phrase("What each comparison level says for a match or against it"),
+        Phrase(
+            "Right, ×: so many times as frequent among pairs of one person as among others. Left, "
+            "÷: as rare. The frequency of the value is not in it."
+        ),
     )
+
+
+def _told(rows: Iterable[Mapping[str, Any]]) -> Listed:
+    return Listed((Listed((row["level"], row["text"]), ": ") for row in rows), "; ")
 
 
 def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
@@ -359,14 +409,15 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
         rows.append(_step(name, at, at + bits, bits))
         at += bits
     rows[0]["text"] = tables.odds(pattern.steps[0][1])
-    rows.append(_step("odds of the pairs", 0.0, at, at, whole=True) | {"text": tables.odds(at)})
+    last = _step(Phrase("odds of the pairs"), 0.0, at, at, whole=True)
+    rows.append(last | {"text": tables.odds(at)})
     names = [row["level"] for row in rows]
     base, named = _base(rows, names)
     bars = base.mark_bar(height=10, yOffset=_BELOW).encode(
-        x=alt.X("low:Q", title="odds that the pair is of one person").axis(
+        x=alt.X("low:Q", title=Phrase("odds that the pair is of one person")).axis(
             gridColor=pictures.FAINT,
             values=_ticks((row[end] for row in rows for end in ("low", "high")), _HALF_TICKS),
-            labelExpr=_AS_ODDS,
+            labelExpr=_as_odds(),
             labelOverlap=True,
         ),
         x2=alt.X2("high:Q"),
@@ -376,10 +427,8 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
         x=alt.X("high:Q"), text=alt.Text("text:N")
     )
     chart = alt.LayerChart(layer=[bars, text, named], width=pictures.HALF, height=_ROW * len(rows))
-    said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
-    return pictures.Figure(
-        pictures.picture(chart, key, f"Waterfall. {said}."), pattern.title, pattern.note
-    )
+    said = Phrase("Waterfall. {said}.", said=_told(rows))
+    return pictures.Figure(pictures.picture(chart, key, said), pattern.title, pattern.note)
 
 
 def _step(name: str, start: float, end: float, bits: float, whole: bool = False) -> dict[str, Any]:
@@ -434,7 +483,7 @@ def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.Layer
         .axis(
             gridColor=pictures.FAINT,
             values=_ticks(ends, _HALF_TICKS),
-            labelExpr=_AS_TIMES,
+            labelExpr=_as_times(),
             labelOverlap=True,
         ),
         color=_side(),

@@ -8,18 +8,24 @@ from typing import Any
 
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import NONE, count, number, percent
+from sfumato.core.phrases import Figure, Listed, Phrase, listed
 from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
 from sfumato.linkage.linkage_result import Found, Links
 from sfumato.linkage.person_inspection import Inspection
 from sfumato.reports.printed_numbers import interval
 
-_UNKNOWN = "unknown"
-_LARGE = {1e12: " trillion", 1e9: " billion", 1e6: " million"}
-_BY_SCORE = ("Precision by score", "Recall by score")
-AMONG_SIMILAR = "recall among similar pairs"
+_UNKNOWN = Phrase("not known")
+LARGE = {
+    1e12: Phrase("{number} trillion", number=""),
+    1e9: Phrase("{number} billion", number=""),
+    1e6: Phrase("{number} million", number=""),
+}
+"""Words for sizes of numbers."""
+_BY_SCORE = (Phrase("Precision by score"), Phrase("Recall by score"))
+_AMONG_SIMILAR = Phrase("Recall among similar pairs")
 """What the scores of encodings tell of recall: matches that look unlike are not in it."""
-_FREQUENCY = {None: "where it is usual", True: "yes", False: "no"}
+_FREQUENCY = {None: Phrase("where it is usual"), True: Phrase("yes"), False: Phrase("no")}
 
 Cell = str | tuple[str, str]
 
@@ -57,24 +63,36 @@ def glance(links: Links, persons: Mapping[str, Any]) -> Table:
     persons
         What `to_json` says of them.
     """
-    heads = ("Right, of the pairs joined", "Joined, of the true pairs")
+    heads = (Phrase("Right, of the pairs joined"), Phrase("Joined, of the true pairs"))
     quality: list[Mapping[str, Any]] = [persons["precision"], persons["recall"]]
     if links.contradicted and links.checked is not None:
-        heads = ("Checked precision by score", "Checked recall by score")
+        heads = (Phrase("Checked precision by score"), Phrase("Checked recall by score"))
         quality = [each.to_json() for each in links.checked.quality or ()]
     shares = [_share(each) for each in quality]
-    cells = ("Linkage", count(links.model.candidates), *shares, number(links.lost))
-    names = ("", "Candidate pairs", *heads, "Lost to blocking")
-    return Table("At a glance", names, [cells], 4, "glance")
+    cells = (Phrase("Linkage"), count(links.model.candidates), *shares, number(links.lost))
+    names = ("", Phrase("Candidate pairs"), *heads, Phrase("Lost to blocking"))
+    return Table(Phrase("At a glance"), names, [cells], 4, "glance")
 
 
 def encodings_glance(links: EncodedLinks) -> Table:
     """A linkage of encodings in four numbers."""
-    names = ("", "Pairs kept", "Precision", "Recall", "Matches not among the pairs")
+    names = (
+        "",
+        Phrase("Pairs kept"),
+        Phrase("Precision"),
+        Phrase("Recall"),
+        Phrase("Matches not among the pairs"),
+    )
     shares = [_share(each.to_json()) for each in links.quality]
     # Encodings tell the ends of recall alone: its value is none to read.
-    cells = ("Linkage", count(len(links.pairs)), shares[0], shares[1][1], number(links.lost))
-    return Table("At a glance", names, [cells], 4, "glance")
+    cells = (
+        Phrase("Linkage"),
+        count(len(links.pairs)),
+        shares[0],
+        shares[1][1],
+        number(links.lost),
+    )
+    return Table(Phrase("At a glance"), names, [cells], 4, "glance")
 
 
 def _share(quality: Mapping[str, Any]) -> Cell:
@@ -99,13 +117,15 @@ def thresholds(links: Found, upper: float | None) -> Table:
         lost=links.lost,
     )
     looked_at = isinstance(links, Links)
-    heads = _BY_SCORE if looked_at else (_BY_SCORE[0], AMONG_SIMILAR.capitalize())
+    heads = _BY_SCORE if looked_at else (_BY_SCORE[0], _AMONG_SIMILAR)
     cells = []
     for row in rows:
-        taken = " (taken)" if row.threshold == upper else ""
+        least = with_odds(row.threshold)
+        if row.threshold == upper:
+            least = Phrase("{score} (taken)", score=least)
         cells.append(
             (
-                f"{with_odds(row.threshold)}{taken}",
+                least,
                 count(row.matches),
                 NONE if row.precision is None else percent(row.precision, 2),
                 percent(row.recall_of_all, 2),
@@ -113,12 +133,16 @@ def thresholds(links: Found, upper: float | None) -> Table:
             )
         )
     return Table(
-        "If pairs from a score on were called matches",
+        Phrase("If pairs from a score on were called matches"),
         (
-            "Least score of a match",
-            "Matches",
+            Phrase("Least score of a match"),
+            Phrase("Matches"),
             *heads,
-            *(("Recall among candidate pairs", "Pairs between") if looked_at else ()),
+            *(
+                (Phrase("Recall among candidate pairs"), Phrase("Pairs between"))
+                if looked_at
+                else ()
+            ),
         ),
         cells,
         5 if looked_at else 3,
@@ -132,11 +156,15 @@ def compared(links: Links) -> Table:
         (
             name,
             column.kind.value,
-            _FREQUENCY[column.term_frequency] if column.compare else "not compared",
+            _FREQUENCY[column.term_frequency] if column.compare else Phrase("not compared"),
         )
         for name, column in links.spec.columns.items()
     ]
-    return Table("Compared columns", ("Column", "Kind", "Rare values count more"), rows)
+    return Table(
+        Phrase("Compared columns"),
+        (Phrase("Column"), Phrase("Kind"), Phrase("Rare values count more")),
+        rows,
+    )
 
 
 def rules(links: Links) -> Table:
@@ -144,12 +172,12 @@ def rules(links: Links) -> Table:
     words = (
         [rule.rule for rule in links.model.rules]
         if links.spec.splink is not None
-        else [" and ".join(rule) for rule in links.spec.blocking]
+        else [listed(rule) for rule in links.spec.blocking]
     )
     pairs = (count(rule.pairs) for rule in links.model.rules)
     return Table(
-        "Blocking rules: two records are compared if they agree on all parts of one rule",
-        ("Rule", "Pairs that no rule before it makes"),
+        Phrase("Blocking rules: two records are compared if they agree on all parts of one rule"),
+        (Phrase("Rule"), Phrase("Pairs that no rule before it makes")),
         list(zip(words, pairs, strict=True)),
         1,
         code=True,
@@ -161,28 +189,34 @@ def levels(links: Links) -> Table:
     rows = [
         (
             each.comparison,
-            (each.label, "adjusted by the value’s frequency" if each.by_frequency else ""),
+            (each.label, Phrase("adjusted by the value’s frequency") if each.by_frequency else ""),
             number(each.m),
             number(each.u),
             times(each.weight),
         )
         for each in links.model.weights
     ]
-    heads = ("Comparison", "Level", "m", "u", "Times as frequent")
-    return Table("Comparison levels", heads, rows, 3)
+    heads = (Phrase("Comparison"), Phrase("Level"), "m", "u", Phrase("Times as frequent"))
+    return Table(Phrase("Comparison levels"), heads, rows, 3)
 
 
 def looked_at(looked: Inspection) -> list[Table]:
     """People to look at: those of most records, and those who hang on one pair."""
     sizes = ("records", "sources", "likely_pairs", "chained_pairs")
     largest = [(each["person"], *(count(each[size]) for size in sizes)) for each in looked.largest]
-    heads = ("Person", "Records", "Sources", "Likely pairs", "Pairs that others hold together")
+    heads = (
+        Phrase("Person"),
+        Phrase("Records"),
+        Phrase("Sources"),
+        Phrase("Likely pairs"),
+        Phrase("Pairs that others hold together"),
+    )
     bridges = [(each["pair"], each["person"], count(each["parts"])) for each in looked.bridges]
     tables = (
-        Table("The people with most records", heads, largest, 4, code=True),
+        Table(Phrase("The people with most records"), heads, largest, 4, code=True),
         Table(
-            "Pairs without which a person falls in two",
-            ("Pair", "Person", "Records of the smaller part"),
+            Phrase("Pairs without which a person falls in two"),
+            (Phrase("Pair"), Phrase("Person"), Phrase("Records of the smaller part")),
             bridges,
             1,
             code=True,
@@ -194,23 +228,28 @@ def looked_at(looked: Inspection) -> list[Table]:
 def contradictions(decisions: Mapping[str, Any]) -> Table:
     """Decisions that cannot all be true, of what `to_json` says of them."""
     rows = [
-        (each["different"] or "one record per person in the table", ", ".join(each["same"]))
+        (
+            each["different"] or Phrase("one record per person in the table"),
+            ", ".join(each["same"]),
+        )
         for each in decisions["contradictions"]
     ]
-    heads = ("Called different", "Called same")
-    return Table("Decisions that cannot all be true", heads, rows)
+    heads = (Phrase("Called different"), Phrase("Called same"))
+    return Table(Phrase("Decisions that cannot all be true"), heads, rows)
 
 
 def matched(links: EncodedLinks) -> Table:
-    """Sources whose encodings were compared."""
+    """Sources with encodings that were compared."""
     rows = []
     for each in links.matched:
         drawn = each.pairs.blocking
-        together = "all"
+        together = Phrase("all")
         if drawn is not None:
-            together = (
-                f"those that agree in all of {drawn.bits} places of the encoding, drawn at "
-                f"random {drawn.tables} times"
+            together = Phrase(
+                "those that agree in all of {bits} places of the encoding, drawn at random "
+                "{tables} times",
+                bits=drawn.bits,
+                tables=drawn.tables,
             )
         rows.append(
             (
@@ -221,21 +260,26 @@ def matched(links: EncodedLinks) -> Table:
                 number(each.pairs.threshold),
             )
         )
-    heads = ("Sources", "Brought together", "Pairs of records", "Pairs kept")
-    similar = "Dice similarity of matches, from"
-    return Table("Sources whose encodings were compared", (*heads, similar), rows, 3)
+    heads = (
+        Phrase("Sources"),
+        Phrase("Brought together"),
+        Phrase("Pairs of records"),
+        Phrase("Pairs kept"),
+    )
+    similar = Phrase("Dice similarity of matches, from")
+    return Table(Phrase("Sources with encodings that were compared"), (*heads, similar), rows, 3)
 
 
 def times(bits: float) -> str:
     """How many times as many a weight stands for."""
     size = large(2 ** abs(bits))
-    return f"{'÷' if bits < 0 and size != '1' else '×'} {size}"
+    return Listed(("÷" if bits < 0 and size != "1" else "×", size), " ")
 
 
 def odds(bits: float) -> str:
     """The odds that a weight stands for."""
     size = large(2 ** abs(bits))
-    return f"1 : {size}" if bits < 0 else f"{size} : 1"
+    return Listed(("1", size) if bits < 0 else (size, "1"), " : ")
 
 
 def with_odds(score: float) -> str:
@@ -243,14 +287,15 @@ def with_odds(score: float) -> str:
     if not 0 < score < 1:
         return number(score)
     of = score / (1 - score)
-    said = f"{large(of, 3)} : 1" if of >= 1 else f"1 : {large(1 / of, 3)}"
-    return f"{number(score)} ({said})"
+    said = Listed((large(of, 3), "1") if of >= 1 else ("1", large(1 / of, 3)), " : ")
+    return Phrase("{score} ({odds})", score=number(score), odds=said)
 
 
 def large(value: float, digits: int = 2) -> str:
     """A number of some digits, with a word for its size."""
     # Rounded first: what rounds to a million is one.
     value = float(f"{value:.{digits}g}")
-    scale = next((each for each in _LARGE if value >= each), 1.0)
+    scale = next((each for each in LARGE if value >= each), 1.0)
     shown = value / scale
-    return f"{f'{shown:,.0f}' if shown >= 10 else f'{shown:g}'}{_LARGE.get(scale, '')}"
+    told = Figure(f"{shown:,.0f}" if shown >= 10 else f"{shown:g}")
+    return Phrase(LARGE[scale].message, number=told) if scale in LARGE else told

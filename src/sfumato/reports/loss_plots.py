@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
 from sfumato.core.number_text import number, percent
-from sfumato.core.phrases import Phrase
+from sfumato.core.phrases import Figure, Listed, Phrase, spoken
 from sfumato.release.distributions import Distribution
 from sfumato.release.information_loss import CorrelationChange
 from sfumato.release.utility_measures import ColumnLoss, Utility
@@ -26,9 +26,9 @@ LEAST_SCALE = 0.1
 MOST_PRINTED = 7
 """Most columns of a matrix whose cells still show their numbers."""
 _LOSSES = (
-    ("ncp", "values of a cell", "of the column (%)"),
-    ("ane", "distance from the class mean", "of the range (%)"),
-    ("sse_sst", "variance lost", "of the variance (%)"),
+    ("ncp", Phrase("values of a cell"), Phrase("of the column (%)")),
+    ("ane", Phrase("distance from the class mean"), Phrase("of the range (%)")),
+    ("sse_sst", Phrase("variance lost"), Phrase("of the variance (%)")),
 )
 _DIVERGING = ["#b35806", "#f1a340", "#fee0b6", "#f7f7f7", "#d1e5f0", "#67a9cf", "#2166ac"]
 
@@ -70,10 +70,14 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
                 + inside.encode(text=alt.Text("text:N")).transform_filter(near_end)
             ).properties(width=BARS, height=max(ROW * len(columns), 40), title=title)
         )
-    said = "; ".join(f"{column.column}: NCP {percent(column.ncp)}" for column in columns)
+    said = _by_column(
+        (column.column, Listed(("NCP", percent(column.ncp)), " ")) for column in columns
+    )
     return pictures.Figure(
         pictures.picture(
-            alt.hconcat(*panels, spacing=24), "losses", f"Bars: loss per column. {said}."
+            alt.hconcat(*panels, spacing=24),
+            "losses",
+            Phrase("Bars: loss per column. {said}.", said=said),
         ),
         Phrase("Detail lost, by quasi-identifier"),
         wide=True,
@@ -82,16 +86,18 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
 
 def _correlations(change: CorrelationChange) -> pictures.Figure:
     panels = [
-        _matrix(change, change.before, "Original values"),
-        _matrix(change, change.after, "Class means of the release"),
+        _matrix(change, change.before, Phrase("Original values")),
+        _matrix(change, change.after, Phrase("Class means of the release")),
         # The largest change gets the strongest colour, but small ones stay pale.
-        _matrix(change, _difference(change), "Change", max(change.max_change, LEAST_SCALE)),
+        _matrix(change, _difference(change), Phrase("Change"), max(change.max_change, LEAST_SCALE)),
     ]
     told = {"mean": number(change.mean_change), "largest": number(change.max_change)}
-    said = f"Mean change {told['mean']}, largest {told['largest']}, over pairs of columns"
+    said = Phrase(
+        "Three matrices. Mean change {mean}, largest {largest}, over pairs of columns.", **told
+    )
     matrices = alt.hconcat(*panels, spacing=18).resolve_scale(color="independent")
     return pictures.Figure(
-        pictures.picture(matrices, "correlations", f"Three matrices. {said}."),
+        pictures.picture(matrices, "correlations", said),
         Phrase("Correlations before and after"),
         Phrase(
             "Pearson, negative in brown, positive in blue; of categorical columns, those with two "
@@ -147,7 +153,7 @@ def _printed(correlation: float) -> str:
     """Two decimals, with a true minus, and no sign at zero."""
     # -0.00 would look like a correlation that is negative.
     text = f"{correlation:.2f}".replace("-", "−")
-    return text if text.strip("−0.") else "0"
+    return Figure(text) if text.strip("−0.") else "0"
 
 
 def _distribution(shown: Distribution, key: str) -> pictures.Figure:
@@ -157,7 +163,7 @@ def _distribution(shown: Distribution, key: str) -> pictures.Figure:
         for bar, (before, after) in enumerate(zip(shown.before, shown.after, strict=True))
     ]
     # By their places: two bars of a column may have the same label.
-    names = f"{json.dumps(shown.labels)}[datum.value]"
+    names = f"{json.dumps([spoken(label) for label in shown.labels])}[datum.value]"
     upright = shown.kind is Kind.NUMERIC
     if upright:
         place: Any = alt.X("bar:O", title=None).axis(
@@ -181,18 +187,24 @@ def _distribution(shown: Distribution, key: str) -> pictures.Figure:
         orient="horizontal" if upright else "vertical",
     ).encode(**marks)
     share = percent(shown.total_variation)
-    said = f"change of distribution {share}"
+    said = Phrase(
+        "Bars and marks: shares of {column}; change of distribution {share}.",
+        column=shown.column,
+        share=share,
+    )
     return pictures.Figure(
-        pictures.picture(
-            chart.properties(**size), key, f"Bars and marks: shares of {shown.column}; {said}."
-        ),
+        pictures.picture(chart.properties(**size), key, said),
         Phrase("“{column}” before and after", column=shown.column),
         Phrase("Bars: original; marks: release; change of distribution {share}.", share=share),
     )
 
 
 def _share(axis: Any, field: str) -> Any:
-    return axis(field, title="records (%)").axis(labelExpr=pictures.PERCENT, tickCount=4)
+    return axis(field, title=Phrase("records (%)")).axis(labelExpr=pictures.PERCENT, tickCount=4)
+
+
+def _by_column(shares: Iterable[tuple[str, str]]) -> Listed:
+    return Listed((Phrase("{name}: {share}", name=name, share=each) for name, each in shares), "; ")
 
 
 def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
@@ -210,14 +222,15 @@ def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> pictures.Figure 
     ]
     if not rows:
         return None
-    title = "values that a cell may stand for (%)"
+    title = Phrase("values that a cell may stand for (%)")
     axis = alt.Axis(labelExpr=pictures.PERCENT, gridColor=pictures.FAINT, title=title)
     bars = pictures.named_rows(rows, "column").mark_bar(color=pictures.AFTER, height=14)
     end = pictures.share_end(max(row["lost"] for row in rows))
     chart = bars.encode(x=alt.X("lost:Q", scale=alt.Scale(domain=[0, end]), axis=axis))
-    said = "; ".join(f"{row['column']}: {percent(row['lost'], 0)}" for row in rows)
+    said = _by_column((row["column"], percent(row["lost"], 0)) for row in rows)
+    drawn = pictures.layered_rows([chart], len(rows))
     return pictures.Figure(
-        pictures.picture(pictures.layered_rows([chart], len(rows)), "loss", f"Bars: {said}."),
-        "Detail lost, by quasi-identifier",
+        pictures.picture(drawn, "loss", Phrase("Bars: {said}.", said=said)),
+        Phrase("Detail lost, by quasi-identifier"),
         wide=True,
     )

@@ -15,7 +15,8 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from sfumato.core.arrays import Floats, Ints
-from sfumato.core.number_text import percent
+from sfumato.core.number_text import count, percent
+from sfumato.core.phrases import ENGLISH, Phrase, language, marks, spoken
 
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart
 
@@ -81,7 +82,7 @@ class Figure:
 
 
 def picture(chart: Chart, key: str, description: str) -> Markup:
-    """Draw a chart as SVG, without a network.
+    """Draw a chart as SVG in the language that is spoken, without a network.
 
     The chart is not compared with the schema of charts, which would take as long as drawing it.
     For the same reason charts are encoded by channels (``alt.X("low:Q")``): for a bare text altair
@@ -94,7 +95,13 @@ def picture(chart: Chart, key: str, description: str) -> Markup:
     """
     specification = chart.to_dict(validate=False)
     specification["config"] = _CONFIG
-    drawn: str = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
+    locale = None
+    if language() != ENGLISH:
+        specification, (thousands, decimal) = _said(specification), marks()
+        locale = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": ["", ""]}
+    drawn: str = vl_convert.vegalite_to_svg(
+        specification, allowed_base_urls=[], format_locale=locale
+    )
     # Ids of several pictures in one page must differ, and so must what refers to them.
     drawn = re.sub(r'\bid="', f'id="{key}-', drawn)
     drawn = re.sub(r"url\(#", f"url(#{key}-", drawn)
@@ -107,11 +114,20 @@ def picture(chart: Chart, key: str, description: str) -> Markup:
     assert view is not None
     # It shrinks with the page and never grows beyond its own size.
     opening = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(description)}" '
-        f'style="max-width:{width[1]}px"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'aria-label="{escape(str(spoken(description)))}" style="max-width:{width[1]}px"'
     )
     body = drawn.partition(">")[2]
     return Markup(f"{opening}{view[0]}>{body}")  # noqa: S704
+
+
+def _said(part: Any) -> Any:
+    """A part of a chart's specification, its phrases in the language that is spoken."""
+    if isinstance(part, dict):
+        return {name: _said(each) for name, each in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [_said(each) for each in part]
+    return spoken(part)
 
 
 def values(rows: Sequence[Mapping[str, Any]]) -> alt.Data:
@@ -253,7 +269,11 @@ def size_bins(largest: int) -> SizeBins:
         starts.append(starts[-1] * 5 // 2 if lead == 2 else starts[-1] * 2)
     starts = [start for start in starts if start <= largest] or [1]
     labels = [
-        f"{low:,}" if high == low + 1 else f"{low:,}–{high - 1:,}" for low, high in pairwise(starts)
+        count(low)
+        if high == low + 1
+        else Phrase("{low}–{high}", low=count(low), high=count(high - 1))
+        for low, high in pairwise(starts)
     ]
-    last = f"{starts[-1]:,}" if starts[-1] == largest else f"{starts[-1]:,}+"
+    last = count(starts[-1])
+    last = last if starts[-1] == largest else Phrase("{least}+", least=last)
     return SizeBins(np.array(starts, dtype=np.int64), (*labels, last))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sfumato.core.measure import ESTIMATED, Measure, Position
-from sfumato.core.number_text import NONE, count, number, percent
+from sfumato.core.number_text import MANY_COLUMNS, NONE, count, number, percent
 from sfumato.core.phrases import (
     ENGLISH,
     UNREAD,
     Listed,
     Phrase,
+    Plural,
+    Sentence,
     gettext,
     joined,
     language,
@@ -26,20 +28,22 @@ from sfumato.core.phrases import (
 
 COUNT, SHARE, NUMBER = "count", "share", "number"
 """The scales on which a coarse number is printed."""
-MANY_COLUMNS = 6
-"""From here on columns stand in one table or are counted, and are not named in a sentence."""
-TRANSLATED = frozenset({"release.html"})
+TRANSLATED = frozenset(
+    {"release.html", "attack.html", "linkage.html", "linkage_encodings.html", "tune.html",
+     "project.html", "dossier.html", "series.html",
+    }
+)  # fmt: skip
 """Pages that are said in other languages; the others are English throughout."""
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _WHOLE = 10
 """From here on estimated counts are printed as whole numbers."""
 _COARSE = {
-    "fewer_than": "fewer than ",
-    "below": "below ",
-    "above": "above ",
-    "about": "about ",
-    "at_most": "at most ",
-    "more_than": "more than ",
+    "fewer_than": Phrase("fewer than {limit}", limit=NONE),
+    "below": Phrase("below {limit}", limit=NONE),
+    "above": Phrase("above {limit}", limit=NONE),
+    "about": Phrase("about {limit}", limit=NONE),
+    "at_most": Phrase("at most {limit}", limit=NONE),
+    "more_than": Phrase("more than {limit}", limit=NONE),
 }
 
 
@@ -73,18 +77,6 @@ def quoted(name: str) -> Phrase:
     return Phrase("“{column}”", column=name)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names as a phrase: ``a, b and c``."""
-    if len(names) < 2:
-        return "".join(names)
-    return Phrase("{first} and {last}", first=Listed(names[:-1]), last=names[-1])
-
-
-def named(names: Sequence[str], words: str = "columns") -> str:
-    """A few names as a phrase; many are counted, and stand in a table."""
-    return listed(names) if len(names) < MANY_COLUMNS else f"{len(names)} {words}"
-
-
 def printed(value: Any, scale: str) -> str:
     """A number as an audience is told it, with its interval where it is an estimate.
 
@@ -102,14 +94,21 @@ def printed(value: Any, scale: str) -> str:
         return _on_scale(value, scale)
     for key, words in _COARSE.items():
         if key in value:
-            return f"{words}{_on_scale(value[key], scale, coarse=True)}"
-    return f"{printed(value.get('value'), scale)}{_coarse_interval(value, scale)}"
+            return Phrase(words.message, limit=_on_scale(value[key], scale, coarse=True))
+    shown, low, high = printed(value.get("value"), scale), value.get("low"), value.get("high")
+    if None in (low, high) or low == high:
+        return shown
+    ends = ends_of(value, scale)
+    # Ends that are not told are no reason to take an estimate for a count.
+    beside = [*filter(None, (ends, value.get("estimator")))] if ends else [Phrase("estimate")]
+    return Phrase("{value} ({beside})", value=shown, beside=Listed(beside))
 
 
 def at_most(chance: Any) -> str:
     """A largest chance as it stands in a sentence; a coarse one brings its own words."""
     exact = isinstance(chance, (int, float)) or (isinstance(chance, dict) and "value" in chance)
-    return f"at most {printed(chance, SHARE)}" if exact else printed(chance, SHARE)
+    told = printed(chance, SHARE)
+    return Phrase("at most {limit}", limit=told) if exact else told
 
 
 def plain_number(told: Any) -> float | None:
@@ -132,17 +131,12 @@ def is_small(told: Any) -> bool:
     return isinstance(told, dict) and "fewer_than" in told
 
 
-def some(told: Any, one: str, several: str) -> str:
-    """A number of things: ``1 record``, ``fewer than 10 records``."""
-    return f"{printed(told, COUNT)} {one if told == 1 else several}"
-
-
-def _coarse_interval(value: dict[str, Any], scale: str) -> str:
-    ends, by = (value.get("low"), value.get("high")), value.get("estimator")
-    if None in ends or ends[0] == ends[1]:
-        return ""
-    said = [each for each in (ends_of(value, scale), by) if each]
-    return f" ({', '.join(said)})" if said else ""
+def some(told: Any, one: Literal["person", "record"]) -> str:
+    """A number of records or people: ``1 record``, ``fewer than 10 records``."""
+    number, shown = 1 if told == 1 else 2, printed(told, COUNT)
+    if one == "person":
+        return Plural("{n} person", "{n} people", number, n=shown)
+    return Plural("{n} record", "{n} records", number, n=shown)
 
 
 def ends_of(value: dict[str, Any], scale: str) -> str:
@@ -152,13 +146,13 @@ def ends_of(value: dict[str, Any], scale: str) -> str:
     bounded = any(isinstance(end, dict) and "about" not in end for end in ends)
     if bounded or None in ends or ends[0] == ends[1]:
         return ""
-    return " to ".join(
+    low, high = (
         _on_scale(end["about"], scale, coarse=True)
         if isinstance(end, dict)
-        else _on_scale(end, scale)
+        else _on_scale(end or 0.0, scale)
         for end in ends
-        if end is not None
     )
+    return Phrase("{low} to {high}", low=low, high=high)
 
 
 def _on_scale(value: float, scale: str, *, coarse: bool = False) -> str:
@@ -227,6 +221,7 @@ def _template(name: str, filters: tuple[tuple[str, Callable[..., object]], ...])
         "percent": percent,
         "position": position,
         "printed": printed,
+        "begin": lambda text: Sentence("{begin}", begin=text),
         "sentence": sentence,
         "join": lambda several, between="": joined(between, several),
         "long_date": long_date,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.number_text import NONE
+from sfumato.core.phrases import Figure, Listed, Phrase
 from sfumato.reports import project_results, project_risk
 from sfumato.reports.attack_tables import attack_lines
 from sfumato.reports.audience import Audience
@@ -15,7 +15,7 @@ from sfumato.reports.release_summary import practice_table
 from sfumato.reports.risk_tables import MeasureCell, MeasureGroup, MeasureLine
 
 if TYPE_CHECKING:
-    from sfumato.reports.pictures import Figure
+    from sfumato.reports import pictures
 
 
 def draw_version(
@@ -54,7 +54,7 @@ def draw_project(content: Mapping[str, Any]) -> str:
         {"limit": project_risk.limit_words, "kapr": _kapr_words},
         figures=_figures(content, public),
         gaps=project_risk.GAPS,
-        files=("Original",) if request else ("Original", "Release"),
+        files=(Phrase("Original"),) if request else (Phrase("Original"), Phrase("Release")),
         variables=project_results.alike(content["variables"]),
         risk=_printed(content["risk"], "title", bool(request)),
         sensitive=_printed(content["sensitive"], "attribute", bool(request)),
@@ -86,12 +86,14 @@ def _printed(
             tuple(
                 MeasureLine(
                     line["name"],
-                    f"{line['means']} {printed(line.get('above'), SHARE)}".removesuffix(f" {NONE}"),
+                    Listed((line["means"], printed(line["above"], SHARE)), " ")
+                    if line.get("above") is not None
+                    else line["means"],
                     tuple(
                         MeasureCell(
                             printed(line[end], line["scale"])
                             if line["measured"]
-                            else "not measured"
+                            else Phrase("not measured")
                         )
                         for end in ends
                     ),
@@ -103,7 +105,7 @@ def _printed(
     ]
 
 
-def _figures(content: Mapping[str, Any], public: bool) -> dict[str, Figure | None]:
+def _figures(content: Mapping[str, Any], public: bool) -> dict[str, pictures.Figure | None]:
     from sfumato.reports.attack_report import success_figure
     from sfumato.reports.loss_plots import column_loss_figure
     from sfumato.reports.risk_plots import before_after_figure
@@ -121,4 +123,4 @@ def _figures(content: Mapping[str, Any], public: bool) -> dict[str, Figure | Non
 
 
 def _kapr_words(value: Any) -> str:
-    return f"{value:.5f}" if isinstance(value, float) else printed(value, NUMBER)
+    return Figure(f"{value:.5f}") if isinstance(value, float) else printed(value, NUMBER)

@@ -9,6 +9,7 @@ from datetime import date
 from importlib.metadata import version
 from typing import Any
 
+from sfumato.core.phrases import Phrase
 from sfumato.reports import project_results, project_risk
 from sfumato.reports.adversaries import attack_title, project_assumptions, project_limits
 from sfumato.reports.attack_tables import most_found, most_found_text
@@ -23,13 +24,13 @@ _RULE_PLACE = re.compile(r" \([^()]*, line \d+\)$")
 _REPEATING = ("sfumato", "python", "numpy", "pyarrow")
 """Packages whose versions are told to everybody."""
 _QUALITY = {
-    "precision": "share of the links that join records of one person",
-    "recall": "share of the pairs of records of one person that are linked",
+    "precision": Phrase("share of the links that join records of one person"),
+    "recall": Phrase("share of the pairs of records of one person that are linked"),
 }
 _REVIEWED = {
-    "desk": "by people, at the workbench",
-    "application": "by people, in the web application",
-    "simulated": "by a simulated worker: no person looked at the records",
+    "desk": Phrase("by people, at the workbench"),
+    "application": Phrase("by people, in the web application"),
+    "simulated": Phrase("by a simulated worker: no person looked at the records"),
 }
 _KAPR_DIGITS, _KAPR_COARSE = 9, 0.001
 """Decimals of KAPR inside, and the least that is told outside."""
@@ -40,12 +41,12 @@ _WHO_MAY_READ = {
     Audience.PUBLIC: "public: coarse numbers; may be published",
 }
 _WITHHELD = (
-    "hashes of the original files, seeds, and names of files",
-    "what single reviewers saw",
-    "distributions of the original file",
-    "counts below ten, and shares that would tell them",
-    "places of extremes in the file, and warnings",
-    "who asked, where a policy decides",
+    Phrase("hashes of the original files, seeds, and names of files"),
+    Phrase("what single reviewers saw"),
+    Phrase("distributions of the original file"),
+    Phrase("counts below ten, and shares that would tell them"),
+    Phrase("places of extremes in the file, and warnings"),
+    Phrase("who asked, where a policy decides"),
 )
 """What the public version leaves out."""
 
@@ -122,7 +123,10 @@ def _sources(results: project_results.ProjectResults, show: Discretion) -> dict[
     records: Mapping[str, int] = results.linkage.get("records", {})
     sources = [
         # Names of sources may tell who took part.
-        {"name": f"source {place}" if show.is_public else name, "records": show.count(number)}
+        {
+            "name": Phrase("source {n}", n=place) if show.is_public else name,
+            "records": show.count(number),
+        }
         for place, (name, number) in enumerate(records.items(), 1)
     ]
     return {"sources": sources, "file": file}
@@ -291,8 +295,16 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
     said, beaten = beaten_text(tried), sum(each.beaten or each.raised for each in tried)
     if beaten and show.is_public:
         # Outside the shares of few people are left out.
-        said = f"{beaten} of {len(tried)} attacks found more than was predicted or measured."
-    outcomes = [_outcome(each, show, results) for each in found["attacks"]]
+        said = Phrase(
+            "{n} of {all} attacks found more than was predicted or measured.",
+            n=beaten,
+            all=len(tried),
+        )
+    unshown = {each.attack for each in tried if each.unshown}
+    outcomes = [
+        _outcome(each, show, results) | {"unshown": each["attack"] in unshown}
+        for each in found["attacks"]
+    ]
     return {
         "sentence": said,
         "most": most_found_text(most_found(found["evidence"], outcomes)),

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
+from sfumato.core.phrases import Figure, Listed, Phrase
 from sfumato.release.codebook import cell_words
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
 from sfumato.release.release_options import Ends, Form, Recoding
 from sfumato.reports.audience import Discretion
+from sfumato.reports.release_report import KINDS
 from sfumato.schema import Kind
 
 LINK, REVIEW, LINKED = "link", "review", "linked"
@@ -22,14 +24,14 @@ ASSESS, RELEASE, ATTACK = "assess", "release", "attack"
 CONTEXT = ("recipients", "purpose", "controls", "context", "review_date")
 """What a project file may say of a release beside its data."""
 STATED = {
-    "contract": "Contract, and what it forbids",
-    "means": "Other files, tools and people within reach",
-    "training": "Training of the people who work with it",
-    "security": "Rooms, machines and access",
-    "retention": "Deletion, and how it is shown",
-    "incidents": "Who hears of a breach, and how soon",
-    "intruder_test": "Test by people who tried to find someone",
-    "analysis": "The recipient’s own analysis, before and after",
+    "contract": Phrase("Contract, and what it forbids"),
+    "means": Phrase("Other files, tools and people within reach"),
+    "training": Phrase("Training of the people who work with it"),
+    "security": Phrase("Rooms, machines and access"),
+    "retention": Phrase("Deletion, and how it is shown"),
+    "incidents": Phrase("Who hears of a breach, and how soon"),
+    "intruder_test": Phrase("Test by people who tried to find someone"),
+    "analysis": Phrase("The recipient’s own analysis, before and after"),
 }
 """What a custodian may state of a recipient, which no measure tells."""
 
@@ -205,24 +207,35 @@ def _wrong() -> InputError:
     )
 
 
-DIRECT, PERSON, HOUSEHOLD = "direct identifier", "person", "household"
-QUASI, SENSITIVE, INSENSITIVE = "quasi-identifier", "sensitive", "insensitive"
-UNDECIDED = "undecided"
-REMOVED = "removed"
+DIRECT, PERSON, HOUSEHOLD = (
+    Phrase("direct identifier"),
+    Phrase("person"),
+    Phrase("household"),
+)
+QUASI, SENSITIVE, INSENSITIVE = (
+    Phrase("quasi-identifier"),
+    Phrase("sensitive"),
+    Phrase("insensitive"),
+)
+UNDECIDED = Phrase("undecided")
+REMOVED = Phrase("removed")
 """What was done to a column that is not in the release."""
-NOTHING = "“*” in every record"
+NOTHING = Phrase("“*” in every record")
 """What was done to a column that shows no value any more."""
-UNTOLD = "not measured how its cells are written"
+UNTOLD = Phrase("not measured how its cells are written")
 """What was done to a column of events that no run notes."""
-_WHY = {
-    DIRECT: "names, numbers or reaches a person by itself",
-    PERSON: "says which records are of one person",
-    HOUSEHOLD: "says which people live together; measured, and not released",
-    QUASI: "an intruder may know it of a person, and single the person out by it with others",
-    SENSITIVE: "is not to be learned of a person; needed for the analysis",
-    INSENSITIVE: "taken as not known outside the file and not harmful",
-    UNDECIDED: "its role is not stated",
+_WHY: dict[str, str] = {
+    DIRECT: Phrase("names, numbers or reaches a person by itself"),
+    PERSON: Phrase("says which records are of one person"),
+    HOUSEHOLD: Phrase("says which people live together; measured, and not released"),
+    QUASI: Phrase(
+        "an intruder may know it of a person, and single the person out by it with others"
+    ),
+    SENSITIVE: Phrase("is not to be learned of a person; needed for the analysis"),
+    INSENSITIVE: Phrase("taken as not known outside the file and not harmful"),
+    UNDECIDED: Phrase("its role is not stated"),
 }
+
 """Why a column has its role, where the custodian gives no reason."""
 
 
@@ -271,7 +284,8 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
         (QUASI, "quasi_identifiers"), (SENSITIVE, "sensitive"), (INSENSITIVE, "insensitive"),
     ):  # fmt: skip
         gone = (name for name in linked.get(part, ()) if name not in told)
-        lines += [_line(results, name, role, "left out by the linkage") for name in gone]
+        done = Phrase("left out by the linkage")
+        lines += [_line(results, name, role, done) for name in gone]
     return lines
 
 
@@ -324,8 +338,10 @@ def _line(results: ProjectResults, name: str, role: str, done: str) -> dict[str,
 
 def _kind(quasi: Mapping[str, Any]) -> str | None:
     weight = quasi.get("weight", 1)
-    said = [quasi.get("kind") or "", "" if weight == 1 else f"weight {weight:g}"]
-    return ", ".join(filter(None, said)) or None
+    said = [KINDS[Kind(quasi["kind"])]] if quasi.get("kind") else []
+    if weight != 1:
+        said.append(Phrase("weight {weight}", weight=Figure(f"{weight:g}")))
+    return Listed(said) if said else None
 
 
 def _pseudonyms(results: ProjectResults) -> str:
@@ -333,27 +349,36 @@ def _pseudonyms(results: ProjectResults) -> str:
         return DIVIDED
     manifest = results.measured(RELEASE).get("manifest", {}).get("release", {})
     if manifest.get("keyed_pseudonyms"):
-        return "replaced by pseudonyms made with a key, the same in every release with that key"
-    return "replaced by random pseudonyms, new in this release"
+        return Phrase(
+            "replaced by pseudonyms made with a key, the same in every release with that key"
+        )
+    return Phrase("replaced by random pseudonyms, new in this release")
 
 
 def _generalised(results: ProjectResults, name: str, quasi: Mapping[str, Any]) -> str:
     if results.is_on_request:
-        return "generalised to a level of its code list, value by value, as the rules require"
+        return Phrase(
+            "generalised to a level of its code list, value by value, as the rules require"
+        )
     making = results.settings(RELEASE).get("release", {})
     levels = results.measured(RELEASE).get("levels", {}).get("columns", ())
     for level in levels:
         if making.get("recoding") == Recoding.FULL_DOMAIN and level["name"] == name:
-            which = f"level {level['level']} of {level['height']}"
-            return f"recoded: all records show {which} of its hierarchy"
+            return Phrase(
+                "recoded: all records show level {level} of {height} of its hierarchy",
+                level=level["level"],
+                height=level["height"],
+            )
     kind = Kind(quasi.get("kind") or Kind.CATEGORICAL)
     made = results.measured(RELEASE).get("manifest", {})
     shown = cell_words(
         making.get("values", Form.RANGE),
         kind,
-        ", in two columns",
+        Phrase(", in two columns"),
         has_hierarchy=bool(quasi.get("hierarchy")),
         ends=made.get("options", {}).get("ends", Ends.TIGHT),
     )
-    coded = "" if quasi.get("top") is None and quasi.get("bottom") is None else "; ends coded"
-    return f"generalised: each record shows {shown.replace('“*”', '*')}{coded}"
+    said = Phrase("generalised: each record shows {shown}", shown=shown)
+    if quasi.get("top") is None and quasi.get("bottom") is None:
+        return said
+    return Phrase("{what}; ends coded", what=said)

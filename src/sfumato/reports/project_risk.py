@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sfumato.core.measure import is_estimate
+from sfumato.core.phrases import Phrase
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.reports.audience import (
@@ -18,35 +19,42 @@ from sfumato.reports.audience import (
 )
 from sfumato.reports.printed_numbers import COUNT, height, printed
 from sfumato.reports.project_results import ASSESS, RELEASE, ProjectResults
+from sfumato.reports.promise_words import bounded
 from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
 from sfumato.risk.risk_thresholds import KINDS, Part
 
-_WORST = "worst class"
+_WORST = Phrase("worst class")
 GAPS = {
-    "attack": "No attack was simulated: the numbers of this report were not put to the test. A "
-    "section [attack] in the project file does it.",
-    "population": "Nothing is known of the population behind the data, so the file is taken as its "
-    "own. That overstates the risk from an intruder who does not know who is in it.",
-    "membership": "Membership was not measured: no register of the population was given. The "
-    "intruders above are taken to know who is in the file.",
-    "linkage": "Nothing was linked.",
+    "attack": Phrase(
+        "No attack was simulated: the numbers of this report were not put to the test. A section "
+        "[attack] in the project file does it."
+    ),
+    "population": Phrase(
+        "Nothing is known of the population behind the data, so the file is taken as its own. "
+        "That overstates the risk from an intruder who does not know who is in it."
+    ),
+    "membership": Phrase(
+        "Membership was not measured: no register of the population was given. The intruders "
+        "above are taken to know who is in the file."
+    ),
+    "linkage": Phrase("Nothing was linked."),
 }
 """What was not measured, in the words of every report of a project."""
 _GROUPS = {
-    "Can a person be found?": (
+    Phrase("Can a person be found?"): (
         "prosecutor",
         "marketer",
         "records_at_risk",
         "sample_uniques",
         "pid_k",
     ),
-    "Whose record is it?": ("max_gidr", "avg_gidr", "g_balance"),
-    "Can a person be found whose number of records is known, too?": (
+    Phrase("Whose record is it?"): ("max_gidr", "avg_gidr", "g_balance"),
+    Phrase("Can a person be found whose exact number of records is known, too?"): (
         "max_count_risk",
         "avg_count_risk",
         "exposed_persons",
     ),
-    "Can a person of a household be found?": (
+    Phrase("Can a person of a household be found?"): (
         "max_household_risk",
         "avg_household_risk",
         "households_at_risk",
@@ -63,13 +71,15 @@ _ESTIMATED = (
 )
 _PRESENCE = ("presence_low", "presence_high")
 _MEANINGS = MEANINGS | {
-    "pid_k": "people in the class with fewest people",
-    "max_gsar": "largest share of one class’s people with the same value (GSAR)",
-    "avg_gsar": "share of a class’s people with its most shared value, averaged over classes",
-    "records_at_risk": "records whose risk is above",
-    "exposed_persons": "people who are alone in their class with their number of records",
-    "avg_count_risk": "the same chance, averaged over people",
-    "avg_gidr": "the same share, averaged over classes",
+    "pid_k": Phrase("people in the class with fewest people"),
+    "max_gsar": Phrase("largest share of one class’s people with the same value (GSAR)"),
+    "avg_gsar": Phrase(
+        "share of a class’s people with its most shared value, averaged over classes"
+    ),
+    "records_at_risk": Phrase("records with a risk above"),
+    "exposed_persons": Phrase("people who are alone in their class with their number of records"),
+    "avg_count_risk": Phrase("the same chance, averaged over people"),
+    "avg_gidr": Phrase("the same share, averaged over classes"),
 }
 
 
@@ -98,7 +108,7 @@ def _promise(asked: Mapping[str, Any], results: ProjectResults, show: Discretion
     return {
         "name": name,
         "attribute": attribute or None,
-        "says": says or "A promise of the custodian’s own.",
+        "says": says or Phrase("A promise of the custodian’s own."),
         "over": AVERAGE if kind.over == AVERAGE else _WORST,
         "bound": "" if promise is None else promise.bound,
         "limit": limit,
@@ -168,7 +178,7 @@ def limit_words(line: Mapping[str, Any]) -> str:
     """The limit of a line of `promises` or `thresholds` as people read it."""
     if line["limit"] is None:
         return ""
-    return f"{line['bound']} {printed(line['limit'], line['scale'])}".strip()
+    return bounded(line["bound"], printed(line["limit"], line["scale"]))
 
 
 def risk_groups(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:

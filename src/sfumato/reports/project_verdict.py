@@ -9,26 +9,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
-from sfumato.core.number_text import share_text
+from sfumato.core.number_text import named, share_text
+from sfumato.core.phrases import Figure, Listed, Phrase, Plural, Sentence, listed
 from sfumato.release.history_utility import DIVIDED, UNCHANGED
 from sfumato.release.lost_columns import nothing_left
 from sfumato.reports.audience import Discretion
-from sfumato.reports.printed_numbers import SHARE, height, is_small, listed, named, printed, some
+from sfumato.reports.printed_numbers import SHARE, height, is_small, printed, some
 from sfumato.reports.project_results import NOTHING, RELEASE, REMOVED, UNTOLD, ProjectResults
-from sfumato.risk.verdict import State
+from sfumato.risk.verdict import THE, WHO, State
 
 _WORST = 3
 """Columns that are named, those that lose most."""
-_UNSAID = "The project file does not say"
-_KNOWS = {
-    "stranger": "Has a register with everybody’s {exact}.",
-    "acquaintance": "Knows that the person is in the file, the exact {exact}, and roughly the "
-    "number of records (1, 2, 3–4, 5–9, 10–19, …).",
-    "insider": "An acquaintance who also knows two values of one column. Each column is tried; the "
-    "worst that is not accepted counts{column}.",
-    "recipient": "An acquaintance who also has every earlier release.",
-}
-"""What each intruder knows."""
+RELEASED = Phrase("What is released")
+TO_WHOM = Phrase("To whom, and for what")
+CHECKED = Phrase("How it was checked")
+UNMEASURED = Phrase("What was not measured")
+"""What the first page answers."""
 
 
 def first_page(
@@ -39,16 +35,18 @@ def first_page(
     hidden = nothing_left({each["column"]: each["hidden"] for each in lost})
     verdict = results.verdict
     answers = {
-        "What is released": _released(content, results),
-        "To whom, and for what": _to_whom(content),
-        "How it was checked": _checked(content, results, show),
-        "What was not measured": _not_measured(content, results),
+        RELEASED: _released(content, results),
+        TO_WHOM: _to_whom(content),
+        CHECKED: _checked(content, results, show),
+        UNMEASURED: _not_measured(content, results),
     }
     if verdict is None:
         return {
             "ready": False,
             "state": None,
-            "headline": f"{hidden}Do not release yet: what intruders find was not measured.",
+            "headline": _after(
+                hidden, Phrase("Do not release yet: what intruders find was not measured.")
+            ),
             "sentences": [],
             "limits": "",
             "people": "",
@@ -62,39 +60,84 @@ def first_page(
     return {
         "ready": verdict["ready"],
         "state": verdict["state"],
-        "headline": f"{hidden}{headline}",
+        "headline": _after(hidden, headline),
         "sentences": [] if show.is_public else verdict["sentences"][:2],
-        "limits": f"Limits: {limits['preset']}, at most {share_text(limits['found'])} of people "
-        f"found, {share_text(limits['person'])} for one person, {share_text(limits['learned'])} "
-        "learned. A row is above if one of its three numbers is.",
-        "people": some(content["changes"]["persons"], "person", "people"),
+        "limits": Listed(
+            (
+                Phrase("Limits: {limits}.", limits=limits_text(limits)),
+                Phrase("A row is above if one of its three numbers is."),
+            ),
+            " ",
+        ),
+        "people": some(content["changes"]["persons"], "person"),
         "rows": [_row(each, verdict, results, show) for each in verdict["rows"]],
-        "helps": [] if show.is_public else [each.replace("->", "→") for each in verdict["next"]],
+        "helps": [] if show.is_public else list(verdict["next"]),
         "answers": answers,
     }
+
+
+def _after(first: str, then: str) -> str:
+    return Listed((first, then), "") if first else then
+
+
+def limits_text(limits: Mapping[str, Any]) -> Phrase:
+    """Whose limits they are, and what may be found and learned at most."""
+    return Phrase(
+        "{preset}, at most {found} of people found, {person} for one person, {learned} learned",
+        preset=limits["preset"],
+        found=share_text(limits["found"]),
+        person=share_text(limits["person"]),
+        learned=share_text(limits["learned"]),
+    )
+
+
+def _knows(row: Mapping[str, Any], exact: str) -> str:
+    """What an intruder knows; of the insider with the column that counts, where one does."""
+    match row["intruder"]:
+        case "stranger":
+            return Phrase("Has a register with everybody’s {exact}.", exact=exact)
+        case "acquaintance":
+            return Phrase(
+                "Knows that the person is in the file, the exact {exact}, and roughly the number "
+                "of records (1, 2, 3–4, 5–9, 10–19, …).",
+                exact=exact,
+            )
+        case "recipient":
+            return Phrase("An acquaintance who also has every earlier release.")
+    said = Phrase(
+        "An acquaintance who also knows two values of one column. Each column is tried; the worst "
+        "that is not accepted counts"
+    )
+    if row["state"] == State.ACCEPTED:
+        said = Phrase(
+            "An acquaintance who also knows two values of one column. Each column is tried; all "
+            "above the limit are accepted, and the worst of them counts"
+        )
+    if "column" not in row:
+        return Phrase("{said}.", said=said)
+    return Phrase("{said}: {column}.", said=said, column=row["column"])
 
 
 def _row(
     row: Mapping[str, Any], verdict: Mapping[str, Any], results: ProjectResults, show: Discretion
 ) -> dict[str, Any]:
     """An intruder: what is known, what is found, and what it comes from."""
-    exact = listed(list(results.schema["quasi_identifiers"])) or "record"
-    column = f": {row['column']}" if "column" in row else ""
+    exact = listed(list(results.schema["quasi_identifiers"])) or Phrase("record")
+    why = Sentence("{begin}.", begin=row["why"])
     told = {
-        "intruder": row["intruder"].capitalize(),
-        "knows": _KNOWS[row["intruder"]].format(exact=exact, column=column),
+        "intruder": Sentence("{begin}", begin=WHO[row["intruder"]]),
+        "knows": _knows(row, exact),
         "state": row["state"],
         "said": row["said"],
         "found": None,
         "ends": None,
         "person": None,
         "learned": None,
-        "notes": [] if show.is_public and "found" in row else [f"{row['why'].capitalize()}."],
+        "notes": [] if show.is_public and "found" in row else [why],
     }
-    if "column" in row and not show.is_public:
-        told["notes"] = [f"{row['why'][0].upper()}{row['why'][1:]}."]
     told["notes"] += [
-        accepted_words(each, each["column"] or "This", show) for each in row.get("accepted", ())
+        accepted_words(each, each["column"] or Phrase("This"), show)
+        for each in row.get("accepted", ())
     ]
     if "found" not in row:
         return told
@@ -109,16 +152,23 @@ def _row(
             if show.is_public
             else share_text(share["value"], limit)
         )
-    low, high = (share_text(row["found"][end]).removesuffix(" %") for end in ("low", "high"))
+    low, high = (
+        Figure(share_text(row["found"][end]).removesuffix(" %")) for end in ("low", "high")
+    )
     if low != high and not show.is_public:
-        told["ends"] = f"{low} – {high}"
+        told["ends"] = Listed((low, high), " – ")
     return told
 
 
 def accepted_words(acceptance: Mapping[str, Any], what: str, show: Discretion) -> str:
     """Who answers for something, until when and why."""
-    who = role_of(acceptance["by"], show)
-    return f"{what} is accepted by {who} until {acceptance['until']}: “{acceptance['because']}”."
+    return Phrase(
+        "{what} is accepted by {who} until {day}: “{why}”.",
+        what=what,
+        who=role_of(acceptance["by"], show),
+        day=acceptance["until"],
+        why=acceptance["because"],
+    )
 
 
 def role_of(by: str, show: Discretion) -> str:
@@ -126,7 +176,7 @@ def role_of(by: str, show: Discretion) -> str:
     if not show.is_public:
         return by
     role, bracket, _ = by.partition("(")
-    return role.strip() if bracket and role.strip() else "a named person"
+    return role.strip() if bracket and role.strip() else Phrase("a named person")
 
 
 def _learned(row: Mapping[str, Any]) -> Mapping[str, float] | None:
@@ -137,183 +187,244 @@ def _learned(row: Mapping[str, Any]) -> Mapping[str, float] | None:
 
 def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion) -> list[str]:
     """Promises, attacks and the quality of the linkage, in a line each."""
-    request, said = content["request"], []
+    request, said = content["request"], list[str]()
     if request is not None:
-        names = listed([each["name"] for each in request["databases"]])
         said.append(
-            f"Every record matches at least {request['k']} people of {names}, whatever a "
-            "reader infers from the accepted associations."
+            Phrase(
+                "Every record matches at least {k} people of {databases}, whatever a reader infers "
+                "from the accepted associations.",
+                k=request["k"],
+                databases=listed([each["name"] for each in request["databases"]]),
+            )
         )
         said += _request_risks(request)
     elif content["promises"]:
         promises = content["promises"]
         kept = sum(promise["met"] and promise["promised"] for promise in promises)
-        said.append(f"Promises: {kept} of {len(promises)} kept.{_estimated(promises)}")
+        said.append(
+            _estimated(
+                Phrase("Promises: {kept} of {all} kept.", kept=kept, all=len(promises)), promises
+            )
+        )
     failed = [each for each in content["thresholds"] if not each["met"]]
     if content["thresholds"]:
         whole = len(content["thresholds"])
-        said.append(
-            f"Thresholds: {whole - len(failed)} of {whole} met.{_estimated(content['thresholds'])}"
-        )
+        met = Phrase("Thresholds: {met} of {all} met.", met=whole - len(failed), all=whole)
+        said.append(_estimated(met, content["thresholds"]))
     said.append(_attacked(content["attack"]))
     said += [content["attack"]["most"]] if content["attack"] and content["attack"]["most"] else []
     if content["linkage"] is not None:
         said.append(_wrong_links(content["linkage"]))
         accepted = ((results.verdict or {}).get("linkage") or {}).get("accepted")
-        said += [] if accepted is None else [accepted_words(accepted, "This", show)]
+        said += [] if accepted is None else [accepted_words(accepted, Phrase("This"), show)]
     review = content["review"]
     if review is not None and review["by"] == "simulated":
-        said.append("A simulated worker answered the doubtful pairs; no person looked at them.")
+        said.append(
+            Phrase("A simulated worker answered the doubtful pairs; no person looked at them.")
+        )
     return said
 
 
 def _not_measured(content: dict[str, Any], results: ProjectResults) -> list[str]:
     """What a reader might take for measured; nothing stands for nothing known."""
     attack, linkage = content["attack"], content["linkage"]
-    said = []
+    said: list[str] = []
     for row in (results.verdict or {}).get("rows", ()):
         if row["state"] == State.DOES_NOT_APPLY:
             continue
+        who = THE[row["intruder"]]
         if "found" not in row:
-            said.append(f"What the {row['intruder']} finds and learns.")
+            said.append(Phrase("What {who} finds and learns.", who=who))
         elif content["sensitive"] and not row.get("learned"):
-            said.append(f"What the {row['intruder']} learns of a sensitive value.")
+            said.append(Phrase("What {who} learns of a sensitive value.", who=who))
     if attack is None and not content["request"]:
-        said.append("What attacks find: none was simulated.")
+        said.append(Phrase("What attacks find: none was simulated."))
     if attack is not None and attack["unpredicted"]:
-        said.append(f"Predictions of {attack['unpredicted']} of {attack['attacks']} attacks.")
+        filled = {"some": attack["unpredicted"], "all": attack["attacks"]}
+        said.append(Phrase("Predictions of {some} of {all} attacks.", **filled))
     if linkage is not None and any(each["released"] is None for each in linkage["quality"]):
-        said.append("The quality of the linkage.")
-    said += ["The population behind the data."] if content["estimated"] is None else []
-    said += [] if content["membership"] else ["How surely it can be learned who is in the file."]
-    said.append("What intruders find with other knowledge, or by attacks that were not tried.")
-    return said
+        said.append(Phrase("The quality of the linkage."))
+    if content["estimated"] is None:
+        said.append(Phrase("The population behind the data."))
+    if not content["membership"]:
+        said.append(Phrase("How surely it can be learned who is in the file."))
+    other = Phrase("What intruders find with other knowledge, or by attacks that were not tried.")
+    return [*said, other]
 
 
-def _estimated(limits: list[dict[str, Any]]) -> str:
-    """Those that only an estimate of the population keeps."""
+def _estimated(said: Phrase, limits: list[dict[str, Any]]) -> str:
+    """How many limits are kept, and which of them only by an estimate of the population."""
     found = [limit for limit in limits if limit["met"] and not limit["promised"]]
     names = tuple(dict.fromkeys(each.get("name") or each["measure"] for each in found))
-    return f" {ESTIMATED.capitalize()}: {listed(names)}." if found else ""
+    if not found:
+        return said
+    told = Sentence("{how}: {limits}.", how=ESTIMATED, limits=listed(names))
+    return Listed((said, told), " ")
 
 
 def _attacked(attack: Mapping[str, Any] | None) -> str:
     """How many simulated attacks there were, and whether one beat its prediction."""
-    return "No attack was simulated." if attack is None else str(attack["sentence"])
+    return Phrase("No attack was simulated.") if attack is None else attack["sentence"]
 
 
 def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     changes, schema = content["changes"], results.schema
-    records = some(changes["records"], "record", "records")
-    persons = some(changes["persons"], "person", "people")
     sources = content["sources"]["sources"]
-    linked = f", linked from {len(sources)} sources" if len(sources) > 1 else ""
-    said = [f"A file of {records} about {persons}{linked}."]
+    filled = {
+        "records": some(changes["records"], "record"),
+        "people": some(changes["persons"], "person"),
+    }
+    file = Phrase("A file of {records} about {people}.", **filled)
+    if len(sources) > 1:
+        file = Phrase(
+            "A file of {records} about {people}, linked from {n} sources.",
+            n=len(sources),
+            **filled,
+        )
+    said: list[str] = [file]
     quasi = list(schema["quasi_identifiers"])
     if quasi:
-        said.append(f"Made coarser: {named(quasi)}, which others may know of a person.")
+        coarser = Phrase(
+            "Made coarser: {columns}, which others may know of a person.", columns=named(quasi)
+        )
+        said.append(coarser)
     others = [*schema["sensitive"], *schema["insensitive"]]
     done = {each["name"]: each["done"] for each in content["variables"]}
     ways: dict[str, list[str]] = {}
     for name in others:
         ways.setdefault(done[name], []).append(name)
     for how, names in ways.items():
+        columns = named(names)
         if how == UNCHANGED:
-            said.append(f"As in the original: {named(names)}.")
+            said.append(Phrase("As in the original: {columns}.", columns=columns))
         elif how == NOTHING:
-            said.append(f"Without any value: {named(names)}.")
+            said.append(Phrase("Without any value: {columns}.", columns=columns))
         elif how == UNTOLD:
-            said.append(f"Not measured how cells are written: {named(names)}.")
+            said.append(Phrase("Not measured how cells are written: {columns}.", columns=columns))
         elif how != REMOVED:
-            said.append(f"Changed, as an intruder may know it: {named(names)} ({how}).")
+            changed = Phrase(
+                "Changed, as an intruder may know it: {columns} ({how}).", columns=columns, how=how
+            )
+            said.append(changed)
     removed = [name for name, how in done.items() if how == REMOVED]
-    if removed:
-        said.append(f"Removed: {named(removed)}.")  # the table of columns names them all
+    if removed:  # the table of columns names them all
+        said.append(Phrase("Removed: {columns}.", columns=named(removed)))
     if schema["person"] and schema["person"] not in removed:
         said.append(
-            "A person has one pseudonym or several, which do not say that they are one person’s."
+            Phrase(
+                "A person has one pseudonym or several, which do not say that they are one "
+                "person’s."
+            )
             if done[schema["person"]] == DIVIDED
-            else "A pseudonym says which records are of one person."
+            else Phrase("A pseudonym says which records are of one person.")
         )
     out = changes["suppressed_records"]
     if out is not None:
-        said.append("No record was left out." if out == 0 else _left_out(out))
+        said.append(Phrase("No record was left out.") if out == 0 else _left_out(out))
     return [*said, *_lost(changes)]
 
 
 def lost_most(changes: Mapping[str, Any]) -> str:
     """The quasi-identifiers that lose most, with what they lose."""
     worst = sorted(changes["columns"], key=lambda each: height(each["ncp"]), reverse=True)
-    return listed(
-        [f"{each['name']} {printed(each['ncp'], SHARE)}" for each in worst[:_WORST] if each["ncp"]]
-    )
+    shown = [(each["name"], printed(each["ncp"], SHARE)) for each in worst[:_WORST] if each["ncp"]]
+    return listed([Listed(each, " ") for each in shown])
 
 
 def _lost(changes: Mapping[str, Any]) -> Iterator[str]:
     """What the release costs, and in which quasi-identifiers most."""
     if changes["detail_lost"] is None:
         return
-    columns = lost_most(changes)
-    yield (
-        f"Detail lost: {printed(changes['detail_lost'], SHARE)}; in quasi-identifiers alone "
-        f"{printed(changes['ncp'], SHARE)}{f', most in {columns}' if columns else ''}."
-    )
+    filled = {name: printed(changes[name], SHARE) for name in ("detail_lost", "ncp")}
+    if columns := lost_most(changes):
+        yield Phrase(
+            "Detail lost: {detail_lost}; in quasi-identifiers alone {ncp}, most in {columns}.",
+            columns=columns,
+            **filled,
+        )
+    else:
+        yield Phrase("Detail lost: {detail_lost}; in quasi-identifiers alone {ncp}.", **filled)
 
 
 def _left_out(out: Any) -> str:
-    was = "was" if out == 1 else "were"
-    return f"{some(out, 'record', 'records').capitalize()} {was} left out."
+    records = Sentence("{begin}", begin=some(out, "record"))
+    return Plural(
+        "{records} was left out.",
+        "{records} were left out.",
+        1 if out == 1 else 2,
+        records=records,
+    )
 
 
 def _to_whom(content: dict[str, Any]) -> list[str]:
     context, request = content["context"], content["request"]
-    said = []
-    if context["recipients"]:
-        said.append(f"To {context['recipients']}.")
-    if request is not None:
-        who = request["requester"] or "A requester without a name"
-        said.append(f"{who} asked as {request['role']}, for {request['purpose'] or 'any purpose'}.")
-    if not said:
-        said.append(f"{_UNSAID} who gets it; the one who signs has to add it.")
-    if context["purpose"]:
-        said.append(f"For {context['purpose']}.")
-    elif request is None:
-        said.append(f"{_UNSAID} for what.")
-    if context["controls"]:
-        said.append(f"Controls: {context['controls']}.")
-    else:
-        said.append("No controls are stated. The limits for a public release apply.")
+    said: list[str] = []
     # What the project file says may end with a full stop already.
-    return [each.replace("..", ".") for each in said]
+    own = {name: (text or "").removesuffix(".") for name, text in context.items()}
+    if own["recipients"]:
+        said.append(Phrase("To {recipients}.", recipients=own["recipients"]))
+    if request is not None:
+        asked = Phrase(
+            "{who} asked as {role}, for {purpose}.",
+            who=request["requester"] or Phrase("A requester without a name"),
+            role=request["role"],
+            purpose=request["purpose"] or Phrase("any purpose"),
+        )
+        said.append(asked)
+    if not said:
+        unsaid = Phrase(
+            "The project file does not say who gets it; the one who signs has to add it."
+        )
+        said.append(unsaid)
+    if own["purpose"]:
+        said.append(Phrase("For {purpose}.", purpose=own["purpose"]))
+    elif request is None:
+        said.append(Phrase("The project file does not say for what."))
+    if own["controls"]:
+        said.append(Phrase("Controls: {controls}.", controls=own["controls"]))
+    else:
+        said.append(Phrase("No controls are stated. The limits for a public release apply."))
+    return said
 
 
 def _wrong_links(linkage: dict[str, Any]) -> str:
     by = {each["name"]: each["released"] for each in linkage["quality"]}
     if by["precision"] is None or by["recall"] is None:
-        return (
+        return Phrase(
             "How many records of different people are joined, or of one person left apart, was not "
             "measured."
         )
-    return (
-        "Records of different people may be joined, or of one person left apart. "
-        f"{printed(by['precision'], SHARE)} of the links in the release are right, and "
-        f"{printed(by['recall'], SHARE)} of those that should be there are found "
-        "(estimated after review)."
+    return Phrase(
+        "Records of different people may be joined, or of one person left apart. {precision} of "
+        "the links in the release are right, and {recall} of those that should be there are found "
+        "(estimated after review).",
+        precision=printed(by["precision"], SHARE),
+        recall=printed(by["recall"], SHARE),
     )
 
 
 def _request_risks(request: dict[str, Any]) -> list[str]:
     risk, left = printed(request["risk"], SHARE), request["associations_open"]
-    said = [f"Averaged over the linked people, a reader finds a person with a chance of {risk}."]
+    said: list[str] = [
+        Phrase(
+            "Averaged over the linked people, a reader finds a person with a chance of {risk}.",
+            risk=risk,
+        )
+    ]
     if request["exposed"] and not is_small(request["exposed"]):
-        said.append(
-            f"Earlier releases alone leave {some(request['exposed'], 'person', 'people')} below "
-            "k; this one does not make it worse."
+        exposed = Phrase(
+            "Earlier releases alone leave {people} below k; this one does not make it worse.",
+            people=some(request["exposed"], "person"),
         )
+        said.append(exposed)
     if left:
-        which = "1 association waits" if left == 1 else f"{left} associations wait"
-        said.append(
-            f"{which} for a decision although a reader could infer from "
-            f"{'it' if left == 1 else 'them'}: nothing is promised against that."
+        waiting = Plural(
+            "{n} association waits for a decision although a reader could infer from it: nothing "
+            "is promised against that.",
+            "{n} associations wait for a decision although a reader could infer from them: nothing "
+            "is promised against that.",
+            left,
+            n=left,
         )
+        said.append(waiting)
     return said

@@ -9,10 +9,10 @@ from math import isnan
 from typing import Any
 
 from sfumato.core.number_text import against_threshold, count, counted, number, percent
-from sfumato.core.phrases import Listed, Phrase, Plural, Sentence
+from sfumato.core.phrases import Listed, Phrase, Plural, Sentence, listed
 from sfumato.release.cures import detail_lost
 from sfumato.release.release_result import Release
-from sfumato.reports.printed_numbers import interval, listed
+from sfumato.reports.printed_numbers import interval
 from sfumato.reports.promise_words import PromiseLine, bounded
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
@@ -158,7 +158,13 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
     kept = sum(promise.met for promise in promises)
     estimated = sum(promise.met and not promise.promised for promise in promises)
     before, after = release.risk_before, release.risk
-    said = Phrase("{kept} of {all} promises are kept.", kept=kept - estimated, all=len(promises))
+    said: Phrase = Plural(
+        "{kept} of {all} promise is kept.",
+        "{kept} of {all} promises are kept.",
+        len(promises),
+        kept=kept - estimated,
+        all=len(promises),
+    )
     if estimated:
         beside = Phrase("Estimated, not promised: {n}.", n=estimated)
         said = Phrase("{first} {then}", first=said, then=beside)
@@ -181,6 +187,8 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
         ),
         _detail_lost(release),
         _thresholds_sentence(after),
+        # In a project attacks stand beside it.
+        "" if verdict is None else _unmeasured(release),
     ]
     if verdict is None:
         elsewhere = f"What attacks add, and whether it may go out, stand in {release.judged_in}."
@@ -190,6 +198,14 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
     if release.nothing_left:
         headline = f"{release.nothing_left}{headline}"
     return Summary(verdict, headline, tuple(filter(None, sentences)))
+
+
+def _unmeasured(release: Release) -> str:
+    """What a release by itself does not say."""
+    blank = [Phrase("what a simulated attack finds (sfumato attack)")]
+    if release.population is None and release.risk.population is None:
+        blank.append(Phrase("what a stranger finds in the population behind the file"))
+    return Phrase("Not measured here: {what}.", what=listed(blank))
 
 
 def _untold(risk: Risk) -> str:
@@ -236,9 +252,11 @@ def _thresholds_sentence(risk: Risk) -> str:
     estimated = [each for each in risk.held if each.met and not each.promised]
     unsure = [each for each in risk.held if each.met and each.met_over_interval is False]
     kept = len(risk.held) - len(failed) - len(estimated)
-    said = [
-        Phrase(
+    said: list[Phrase] = [
+        Plural(
+            "{kept} of {all} limit that was asked for is kept",
             "{kept} of {all} limits that were asked for are kept",
+            len(risk.held),
             kept=count(kept),
             all=count(len(risk.held)),
         )

@@ -30,6 +30,7 @@ from sfumato.table.file_profile import FileProfile
 
 if TYPE_CHECKING:
     from sfumato.intruder.attack_result import Attack
+    from sfumato.intruder.series_attack import SeriesAttack
     from sfumato.linkage.encoding_linkage import EncodedLinks
     from sfumato.linkage.linkage_result import Links
     from sfumato.risk.verdict import Verdict
@@ -80,8 +81,8 @@ def report(
         Of a project the dossier for this recipient, in place of its report. ``sfumato dossier``
         adds what the ledger and ``[dossier]`` say.
     language
-        ``"de"`` or ``"fr"``: the page of a release or an assessment in German or French; others,
-        and the JSON, are in English.
+        ``"de"`` or ``"fr"``: the page in German or French, but for that of a profile or a release
+        on request; these and the JSON are in English.
 
     Returns
     -------
@@ -188,12 +189,15 @@ def _without_measures(
 
     if isinstance(result, Attack):
         audience = f"internal: it says how well the {result.about} can be attacked; do not publish"
-        usual = f"A {result.about} under attack"
+        usual = Phrase("A review under attack")
+        if result.about == "release":
+            usual = Phrase("A release under attack")
         return _about("attack", title or usual, made, audience), result.to_json()
     from sfumato.semantics.requested_release import RequestedRelease
 
     if isinstance(result, RequestedRelease):
-        return _about("release on request", title or "A release on request", made), result.to_json()
+        usual = Phrase("A release on request")
+        return _about("release on request", title or usual, made), result.to_json()
     from sfumato.linkage.encoding_linkage import EncodedLinks
     from sfumato.linkage.linkage_result import Links
 
@@ -208,7 +212,7 @@ def _without_measures(
         "threshold_table": _threshold_table(result),
         "model": dict(result.manifest.model),
     }
-    return _about("linkage", title or "Linkage of records", made), plain
+    return _about("linkage", title or Phrase("Linkage of records"), made), plain
 
 
 def _threshold_table(links: Links | EncodedLinks) -> list[dict[str, Any]]:
@@ -269,11 +273,6 @@ def write_tuned(
         Where: ``.html`` (its JSON stands beside it) or ``.json``.
     made
         The report's date; today when ``None``.
-
-    Returns
-    -------
-    Path
-        The file that was written at ``path``.
     """
 
     def draw(usual: str, day: date) -> str:
@@ -281,7 +280,8 @@ def write_tuned(
 
         return draw_tuned(found, verdict, usual, day)
 
-    about = ("search under thresholds", title or "What a release costs under thresholds")
+    usual = Phrase("What a release costs under thresholds")
+    about = ("search under thresholds", title or usual)
     return _write_plain(path, about, made, found, draw)
 
 
@@ -302,14 +302,21 @@ def write_profiles(
         Where: ``.html`` (its JSON stands beside it) or ``.json``.
     made
         Its date; today when ``None``.
-
-    Returns
-    -------
-    Path
-        The file that was written at ``path``.
     """
-    about = ("profile", title or "What files hold")
+    about = ("profile", title or Phrase("What files hold"))
     return _write_plain(path, about, made, {"files": list(files)}, partial(_draw_profiles, files))
+
+
+def write_attacked_series(found: SeriesAttack, path: str | os.PathLike[str]) -> Path:
+    """Write the report of an attack on all files of a series, and its JSON twin."""
+
+    def draw(title: str, day: date) -> str:
+        from sfumato.reports.attack_report import draw_attacked_series
+
+        return draw_attacked_series(found, title, day)
+
+    about = "attack on a series", Phrase("A series under attack")
+    return _write_plain(path, about, None, found.to_json(), draw)
 
 
 def _write_plain(

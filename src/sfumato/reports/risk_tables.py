@@ -11,16 +11,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.measure import REGISTER, Measure
-from sfumato.core.number_text import NONE, count, counted, percent
-from sfumato.core.phrases import Listed, Phrase, Sentence
-from sfumato.reports.printed_numbers import (
-    MANY_COLUMNS,
-    interval,
-    listed,
-    measured,
-    position,
-    quoted,
-)
+from sfumato.core.number_text import MANY_COLUMNS, NONE, count, counted, percent
+from sfumato.core.phrases import Listed, Phrase, Sentence, listed
+from sfumato.reports.printed_numbers import interval, measured, position, quoted
 from sfumato.reports.promise_words import PromiseLine, bounded
 from sfumato.risk.disclosure_risk import Risk, most_told
 from sfumato.risk.known_events import KnownEventRisk
@@ -141,7 +134,7 @@ class RiskTables:
                 tuple(self._measure(name) for name in _REIDENTIFICATION),
             ),
             MeasureGroup(
-                Phrase("The same by an intruder who knows the number of records, too"),
+                Phrase("The same by an intruder who knows the exact number of records, too"),
                 Phrase("Kartal & Li 2016: records are counted in the class, under one pseudonym."),
                 (self._count("count_k"), *(self._measure(name) for name in counting)),
             ),

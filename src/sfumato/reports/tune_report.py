@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 import altair as alt
 
 from sfumato.core.measure import ESTIMATED
-from sfumato.core.number_text import number, percent
+from sfumato.core.number_text import counted, number, percent
+from sfumato.core.phrases import Figure, Listed, Phrase, Plural
 from sfumato.reports import pictures
 from sfumato.reports.printed_numbers import fill_template, interval
 from sfumato.risk.verdict import Verdict
 
 _HEIGHT = 230
 _ROOM = 1.08
-_MET, _KEPT, _NOT_MET = "meets every threshold", f"keeps them ({ESTIMATED})", "does not"
+_MET, _NOT_MET = Phrase("meets every threshold"), Phrase("does not")
+_KEPT = Phrase("keeps them ({how})", how=ESTIMATED)
 _STOPPED = {
-    "found": "nothing better was found for long",
-    "trials": "the number of trials was used up",
-    "time": "the time was used up",
-    "interrupted": "it was interrupted",
+    "found": Phrase("nothing better was found for long"),
+    "trials": Phrase("the number of trials was used up"),
+    "time": Phrase("the time was used up"),
+    "interrupted": Phrase("it was interrupted"),
 }
-_EXHAUSTED = "everything that the search knows was tried"
+_EXHAUSTED = Phrase("everything that the search knows was tried")
 _LOSS = {
-    "ane": "average normalised error (ANE)",
-    "ncp": "normalised certainty penalty (NCP)",
-    "detail": "detail lost",
-    "queries": "error of counts over two columns",
-    "tables": "distance of tables of two columns",
-    "models": "loss of models that foretell",
+    "ane": Phrase("average normalised error (ANE)"),
+    "ncp": Phrase("normalised certainty penalty (NCP)"),
+    "detail": Phrase("detail lost"),
+    "queries": Phrase("error of counts over two columns"),
+    "tables": Phrase("distance of tables of two columns"),
+    "models": Phrase("loss of models that foretell"),
+}
+_EVERY = {
+    (True, True): Phrase("every limit and threshold"),
+    (True, False): Phrase("every limit"),
+    (False, True): Phrase("every threshold"),
+    (False, False): Phrase("all promises"),
+}
+"""What is kept, by whether limits and thresholds were asked."""
+_BOUNDS = {
+    "at most": Phrase("at most {limit}", limit=""),
+    "at least": Phrase("at least {limit}", limit=""),
 }
 
 
@@ -49,11 +63,7 @@ def draw_tuned(found: dict[str, Any], verdict: Verdict | None, title: str, made:
         title=title,
         verdict=verdict,
         ready=found["met"] and verdict is not None and verdict.ready,
-        every=" and ".join(
-            name
-            for name, there in (("limit", found["loss"] == "detail"), ("threshold", found["held"]))
-            if there
-        ),
+        every=_EVERY[found["loss"] == "detail", bool(found["held"])],
         made=made,
         found=found,
         chosen=chosen,
@@ -70,18 +80,36 @@ def draw_tuned(found: dict[str, Any], verdict: Verdict | None, title: str, made:
 
 def _words(trial: dict[str, Any]) -> str:
     """Constraints, options and columns of a trial in one line."""
-    said = []
+    said: list[str] = []
     for each in trial["constraints"]:
         limits = [_limit(value) for name, value in each.items() if name not in ("name", "low")]
         said.append(f"{each['name']} {' '.join(limits)}")
     said += [f"{name} {_limit(value)}" for name, value in trial["options"].items()]
-    return ", ".join(said + trial.get("plan", []) + _changes(trial["columns"])) or "nothing"
+    said += trial.get("plan", []) + _changes(trial["columns"])
+    return Listed(said) if said else Phrase("nothing")
 
 
 def _changes(columns: dict[str, Any]) -> list[str]:
-    said = [f"weight of {name} × {factor:g}" for name, factor in columns["weights"].items()]
-    said += [f"{name} {levels} levels coarser" for name, levels in columns["coarser"].items()]
-    return said + [f"{name} not released" for name in columns["left_out"]]
+    said: list[str] = [
+        Phrase("weight of {column} × {factor}", column=name, factor=Figure(f"{factor:g}"))
+        for name, factor in columns["weights"].items()
+    ]
+    said += [
+        Plural(
+            "{column} {n} level coarser",
+            "{column} {n} levels coarser",
+            levels,
+            column=name,
+            n=levels,
+        )
+        for name, levels in columns["coarser"].items()
+    ]
+    return said + [Phrase("{column} not released", column=name) for name in columns["left_out"]]
+
+
+def _bounded(held: dict[str, Any], show: Callable[[float], str]) -> str:
+    """A limit with its side."""
+    return Phrase(_BOUNDS[held["bound"]].message, limit=show(held["limit"]))
 
 
 def _limit(value: Any) -> str:
@@ -94,10 +122,11 @@ def _line(held: dict[str, Any]) -> dict[str, Any]:
     value = show(held["value"])
     ends = interval(held["low"], held["high"], show)
     if held["estimator"] and ends:
-        value += f" ({ends}, {held['estimator']})"
+        by = {"interval": ends, "estimator": held["estimator"]}
+        value = Phrase("{value} ({interval}, {estimator})", value=value, **by)
     # `None` is no interval, and no failure over one.
     met = held["met"] and held["met_over_interval"] is not False
-    asked = f"{held['bound']} {show(held['limit'])}"
+    asked = _bounded(held, show)
     return {"attribute": "", "above": None} | held | {"asked": asked, "shown": value, "kept": met}
 
 
@@ -153,19 +182,37 @@ def _figure(
     ]
     ring = {"x": chosen["measures"][label], "y": chosen["loss"]}
     chart = _chart(rows, steps, ring, held, found["loss"], kept)
-    word = "chosen" if found["best"] else "nearest"
     show = percent if share else number
+    filled = {
+        "asked": _bounded(held, show),
+        "measure": show(chosen["measures"][label]),
+        "loss": number(chosen["loss"]),
+    }
     said = (
-        f"Asked: {held['bound']} {show(held['limit'])}; "
-        f"{word}: {show(chosen['measures'][label])} at a loss of {number(chosen['loss'])}."
+        Phrase("Asked: {asked}; chosen: {measure} at a loss of {loss}.", **filled)
+        if found["best"]
+        else Phrase("Asked: {asked}; nearest: {measure} at a loss of {loss}.", **filled)
     )
-    note = said
+    notes = [said]
     if steps:
-        note += " The line joins what no trial beats, the other thresholds met."
+        notes.append(Phrase("The line joins what no trial beats, the other thresholds met."))
     if beyond:
-        note += f" {beyond} trials lose more than is shown."
-    description = f"Points: {len(rows)} trials, {label} against loss. {said}"
-    return pictures.Figure(pictures.picture(chart, f"frontier{place}", description), label, note)
+        notes.append(
+            Plural(
+                "{n} trial loses more than is shown.",
+                "{n} trials lose more than is shown.",
+                beyond,
+                n=beyond,
+            )
+        )
+    description = Phrase(
+        "Points: {trials}, {measure} against loss. {said}",
+        trials=counted(len(rows), "trial"),
+        measure=label,
+        said=said,
+    )
+    drawn = pictures.picture(chart, f"frontier{place}", description)
+    return pictures.Figure(drawn, label, Listed(notes, " "))
 
 
 def _chart(
@@ -183,7 +230,7 @@ def _chart(
         .axis(labelExpr=pictures.PERCENT if is_share else "datum.label", tickCount=6, grid=False)
     )
     vertical = (
-        alt.Y("y:Q", title=f"loss ({loss})")
+        alt.Y("y:Q", title=Phrase("loss ({measure})", measure=loss))
         .scale(zero=False, nice=True)
         .axis(format="~g", tickCount=5, gridColor=pictures.FAINT)
     )

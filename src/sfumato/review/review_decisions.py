@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from functools import cached_property
-from math import ceil
+from math import ceil, comb
 
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.core.phrases import Phrase
 from sfumato.table.table_files import write_table
 
 
@@ -40,8 +41,17 @@ class Answer(IntEnum):
     @property
     def words(self) -> str:
         """As a page shows it: ``"Same, high confidence"``."""
-        side = "Same" if self.same else "Different"
-        return f"{side}, {self.confidence.name.lower()} confidence"
+        return _WORDS[self]
+
+
+_WORDS = {
+    Answer.DIFFERENT_HIGH: Phrase("Different, high confidence"),
+    Answer.DIFFERENT_MEDIUM: Phrase("Different, medium confidence"),
+    Answer.DIFFERENT_LOW: Phrase("Different, low confidence"),
+    Answer.SAME_LOW: Phrase("Same, low confidence"),
+    Answer.SAME_MEDIUM: Phrase("Same, medium confidence"),
+    Answer.SAME_HIGH: Phrase("Same, high confidence"),
+}
 
 
 class Confidence(IntEnum):
@@ -81,6 +91,15 @@ class FlagReason(StrEnum):
     """It cannot be told from what may be opened."""
     KNOWN_PERSON = "I know the person"
     OTHER = "another reason"
+
+
+REASONS = {
+    FlagReason.BROKEN: Phrase("a record is broken"),
+    FlagReason.TOO_LITTLE: Phrase("too little is shown"),
+    FlagReason.KNOWN_PERSON: Phrase("I know the person"),
+    FlagReason.OTHER: Phrase("another reason"),
+}
+"""What pages say of them."""
 
 
 ANSWERS = frozenset({EventKind.DECIDED, EventKind.CHANGED, EventKind.RESOLVED})
@@ -505,6 +524,39 @@ def gold_needed(others: int, share: float, there: int) -> int:
             advice="give more of them, or ask for a smaller share",
         )
     return wanted
+
+
+# Of readers who begin to err in half, twenty find .89 (.73 of those who come fourth); ten, .60.
+RECENT = 20
+"""Gold answers of a reader that are held against all before them."""
+ALARM = 0.05
+"""Chance at most that any reader of a project, all as right as ever, ever raises an alarm."""
+
+
+def drifts(wrong: Sequence[bool], place: int) -> int | None:
+    """After how many gold answers a reader was wrong more often than before; ``None`` if never.
+
+    Each RECENT answers are held against all before them by Fisher's exact test, one-sided. The
+    b-th comparison of the i-th reader has the level ALARM / (i (i + 1) b (b + 1)): whoever comes
+    later, all levels add up to ALARM at most (Bonferroni), and none changes.
+
+    Parameters
+    ----------
+    wrong
+        Of each gold answer of the reader, in their order, whether it was wrong.
+    place
+        Which reader of the project it is, in the order in which they came, from 1.
+    """
+    found = None
+    for look in range(1, len(wrong) // RECENT):
+        before, now = look * RECENT, (look + 1) * RECENT
+        recent, every = sum(wrong[before:now]), sum(wrong[:now])
+        # P(at least so many of all the wrong ones are among the recent answers).
+        ways = (comb(every, n) * comb(now - every, RECENT - n) for n in range(recent, RECENT + 1))
+        chance = sum(ways) / comb(now, RECENT)
+        if chance <= ALARM / (place * (place + 1) * look * (look + 1)):
+            found = now
+    return found
 
 
 def accuracy(decisions: Decisions, truth: Mapping[str, bool]) -> dict[str, Accuracy]:

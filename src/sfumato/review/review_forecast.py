@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.arrays import Floats
 from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity_database import Database
-from sfumato.review.disclosure_account import Review
+from sfumato.review.disclosure_account import Modes, Review
 from sfumato.review.hints import Agreement, Evidence, evidence_of, hints, probability, read
 from sfumato.review.review_project import ID, LEFT, RIGHT, SOURCE, Project, index_of, review_of
-from sfumato.review.review_settings import Mode, Rarity, RenderedPair, Settings, plain_settings
+from sfumato.review.review_settings import (
+    Mode,
+    Rarity,
+    RenderedPair,
+    Settings,
+    Status,
+    plain_settings,
+)
 from sfumato.review.review_sources import OpenedFolder, open_folder, read_text_table, with_gold
 from sfumato.review.worker_state import Charge, Opening, Reason, Refusal, WorkerState, openings_of
 
@@ -173,7 +182,7 @@ def trade_off(
     certainties: Sequence[float] = CERTAINTIES,
     progress: Progress | None = None,
 ) -> tuple[Point, ...]:
-    """Accuracy against disclosure: one point per certainty, and one with everything disclosed.
+    """Accuracy against disclosure: one point per certainty, and one with all that may be shown.
 
     Parameters
     ----------
@@ -208,7 +217,10 @@ def _with_everything(
     for pair in pairs:
         answers[pair] = None
         if not isinstance(worker.show(pair), Refusal):
-            worker.open(pair, everything)
+            if isinstance(worker.open(pair, everything), Refusal):
+                # As much as budget and floor let through, cell by cell.
+                for place in everything.attributes:
+                    worker.open(pair, Opening((place,), Mode.FULL))
             answers[pair] = judge.belief(worker.render(pair))
     return answers, worker
 
@@ -379,6 +391,51 @@ def _open(worker: WorkerState, pair: int, attributes: tuple[AttributeOutlook, ..
             attribute.opened += 1
             anything = True
     return anything
+
+
+def expected_units(
+    review: Review, pairs: Sequence[int], readings: Iterable[tuple[int, Modes]]
+) -> Floats:
+    """What each pair is expected to cost a reader who has seen nothing else, in units.
+
+    A cell is opened as often as cells of its attribute whose values compare alike were in the
+    readings, and in one more that opens everything. Who opens a cell has opened those that are
+    opened more often. What the floor k refuses stays closed and costs nothing.
+
+    Parameters
+    ----------
+    readings
+        Pairs that were decided, and what was open of each then.
+    """
+    opened, offered = Counter[_Cell](), Counter[_Cell]()
+    for pair, modes in readings:
+        for cell in _cells(review, pair):
+            offered[cell] += 1
+            opened[cell] += modes[cell[0]] >= cell[2]
+    rules, units = review.with_budgets(None, None), np.zeros(len(pairs))
+    for number, pair in enumerate(pairs):
+        reader = WorkerState(rules, [pair])
+        charge = reader.show(pair)
+        if isinstance(charge, Refusal):
+            continue
+        units[number] = charge.units
+        # One that opens all: until it is known what is opened, what may be seen counts.
+        chance = {cell: (opened[cell] + 1) / (offered[cell] + 1) for cell in _cells(review, pair)}
+        # Of all who open a cell, all have opened those before it: Σ P(opened) times what it adds.
+        for cell in sorted(chance, key=lambda each: -chance[each]):
+            answer = reader.open(pair, Opening((cell[0],), cell[2]))
+            units[number] += chance[cell] * answer.units if isinstance(answer, Charge) else 0
+    return units
+
+
+_Cell = tuple[int, Status, Mode]
+"""An attribute, how its two values compare, and a mode that shows more than the masked one."""
+
+
+def _cells(review: Review, pair: int) -> list[_Cell]:
+    facts = review.facts(pair)
+    each = enumerate(zip(facts.comparisons, facts.offered, strict=True))
+    return [(place, known.status, mode) for place, (known, modes) in each for mode in modes]
 
 
 _PERSONS = ("clinic", "patient", "person")

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sfumato.core.declaration import Count, Parameter, Share
+from sfumato.core.phrases import Phrase
 
 
 class AttributeKind(StrEnum):
@@ -282,21 +283,25 @@ class Mark(StrEnum):
 
 
 MEANING: Mapping[Mark, str] = {
-    Mark.IDENTICAL: "identical",
-    Mark.DIFFERENT: "entirely different",
-    Mark.MISSING: "a value is missing",
-    Mark.INSERTED: "row 2 has more characters",
-    Mark.DELETED: "row 1 has more characters",
-    Mark.SUBSTITUTED: "characters replaced",
-    Mark.TRANSPOSED: "neighbours exchanged",
-    Mark.DAY_MONTH_SWAP: "day and month exchanged",
-    Mark.DAY: "the day differs",
-    Mark.MONTH: "the month differs",
-    Mark.YEAR: "the year differs",
-    Mark.NAME_SWAP: "given and family name exchanged",
+    Mark.IDENTICAL: Phrase("identical"),
+    Mark.DIFFERENT: Phrase("entirely different"),
+    Mark.MISSING: Phrase("a value is missing"),
+    Mark.INSERTED: Phrase("row 2 has more characters"),
+    Mark.DELETED: Phrase("row 1 has more characters"),
+    Mark.SUBSTITUTED: Phrase("characters replaced"),
+    Mark.TRANSPOSED: Phrase("neighbours exchanged"),
+    Mark.DAY_MONTH_SWAP: Phrase("day and month exchanged"),
+    Mark.DAY: Phrase("the day differs"),
+    Mark.MONTH: Phrase("the month differs"),
+    Mark.YEAR: Phrase("the year differs"),
+    Mark.NAME_SWAP: Phrase("given and family name exchanged"),
 }
 """What each mark says, on a page."""
-MODES: Mapping[Mode, str] = {Mode.MASKED: "masked", Mode.PARTIAL: "partly", Mode.FULL: "in full"}
+MODES: Mapping[Mode, str] = {
+    Mode.MASKED: Phrase("masked"),
+    Mode.PARTIAL: Phrase("partly"),
+    Mode.FULL: Phrase("in full"),
+}
 """How much shows, in words."""
 
 

@@ -214,7 +214,7 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
         state, _ = review_journal.restored(review, number_of, written.beginning, written.entries)
         states.append((written.beginning.worker, state, shown_rows(state)))
     if not any(rows for *_, rows in states):
-        raise _error(folder, "one whose pairs have not been seen")
+        raise _error(folder, "one with pairs that were not seen")
     # Random names over all workers, so that the order of rows tells nothing of records.
     names = iter(rng.permutation(sum(len(rows) for *_, rows in states)).tolist())
     return tuple(_shown(project, *each, names) for each in states if each[2])

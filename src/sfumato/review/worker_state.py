@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
 from sfumato.core.errors import InputError
+from sfumato.core.phrases import Phrase
 from sfumato.review.disclosure_account import (
     Account,
     Facts,
@@ -43,9 +44,9 @@ class Reason(StrEnum):
 
 
 REFUSED: Mapping[Reason, str] = {
-    Reason.BUDGET: "more than your budget holds",
-    Reason.PROJECT_BUDGET: "more than the project's budget holds",
-    Reason.FLOOR: "it could tell the person apart too well",
+    Reason.BUDGET: Phrase("more than your budget holds"),
+    Reason.PROJECT_BUDGET: Phrase("more than the project's budget holds"),
+    Reason.FLOOR: Phrase("it could tell the person apart too well"),
 }
 """Why something is refused, in a worker's words."""
 LEAST_DIGITS = 4
@@ -444,6 +445,14 @@ class WorkerState:
         limit = self._limit()
         # A budget may have been lowered below what is spent.
         return None if limit is None else float(self._kapr(max(0, limit - self.units)))
+
+    def take_up(self, pair: int) -> None:
+        """A pair more to the task, whose rows stay as many as they are."""
+        if pair in self._mine:
+            return
+        if not 0 <= pair < self.review.pairs or self.rows < 2 * len(self.pairs) + 2:
+            raise InputError("a pair more", "must be the review's, and have rows in the task")
+        self.pairs, self._mine = (*self.pairs, pair), self._mine | {pair}
 
     def show(self, pair: int) -> Charge | Refusal:
         """Show a pair in its starting state, and charge it; nothing where it is shown already.

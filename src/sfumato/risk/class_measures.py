@@ -230,7 +230,7 @@ def ranks_of(table: Table | SparkTable, names: Iterable[str]) -> Mapping[str, Co
                 accepted=", ".join(columns) or "none: the schema has no sensitive attribute",
             )
         domain = columns[name].domain
-        ranks = number_ranks(domain.labels) if isinstance(domain, LabelDomain) else None
+        ranks = number_ranks(domain) if isinstance(domain, LabelDomain) else None
         if ranks is None:
             raise InputError(
                 f"column '{name}'",

@@ -422,7 +422,7 @@ def _check(
         if length != len(class_of):
             raise InputError(
                 name,
-                "must have one entry per record",
+                "must have one value per record",
                 found=f"{length} entries for {len(class_of)} records",
             )
     if class_of.min() < 0 or class_of.max() >= classes:

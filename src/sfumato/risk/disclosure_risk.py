@@ -12,7 +12,7 @@ from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.core.notebook_parts import lead, notes
-from sfumato.core.number_text import counted, percentage
+from sfumato.core.number_text import counted, percentage, wrapped
 from sfumato.risk import measure_table, notebook_view
 from sfumato.risk.class_measures import ClassShape, shape_of
 from sfumato.risk.classes import ClassSummary
@@ -408,7 +408,8 @@ class Risk:
 
     def __str__(self) -> str:
         tables = [measure_table.text(*table) for table in self._tables()]
-        return "\n\n".join([*tables, *([] if self.verdict is None else [str(self.verdict)])])
+        rows = [] if self.verdict is None else [str(self.verdict)]
+        return "\n\n".join([*wrapped(self._worst), *tables, *rows])
 
     def _repr_html_(self) -> str:
         """One table and one picture."""

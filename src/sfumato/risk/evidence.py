@@ -12,7 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from sfumato.core.number_text import counted, share_text
+from sfumato.core.number_text import count, counted, share_text
+from sfumato.core.phrases import Figure, Listed, Phrase
 from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Learned, Share
 
@@ -58,6 +59,11 @@ class Evidence:
     raised: bool = False
     own: bool = False
 
+    @property
+    def unshown(self) -> bool:
+        """Whether it found people by knowledge that no row of the verdict measures."""
+        return self.number in ("found", "person") and self.measured is None
+
 
 def evidence_of(plain: Iterable[Any]) -> tuple[Evidence, ...]:
     """Evidence as the plain values of a verdict have it."""
@@ -100,20 +106,34 @@ def _learned(one: Learned, right: Share) -> Learned:
 def beaten_text(evidence: Sequence[Evidence]) -> str:
     """Whether an attack found more than was predicted, or than its row shows."""
     beaten = [each for each in evidence if each.beaten or each.raised]
+    predicted = sum(each.predicted is not None for each in evidence)
     if not beaten:
-        many = counted(len(evidence), "attack")
-        return f"{many}, none beat its prediction."
-    return " ".join(map(_beaten, beaten))
+        of = {"attacks": counted(len(evidence), "attack"), "n": count(predicted)}
+        # What nothing was predicted of beats nothing.
+        if predicted < len(evidence):
+            return Phrase("Of {attacks} {n} had a prediction; none beat it.", **of)
+        return Phrase("{attacks}, none beat its prediction.", **of)
+    return Listed(map(_beaten, beaten), " ")
 
 
 def _beaten(each: Evidence) -> str:
-    beside, what = each.predicted, "predicted"
-    if not each.beaten:
-        beside, what = each.measured, "measured"
+    beside = each.predicted if each.beaten else each.measured
     luck = max(each.luck or 0.0, 1e-9)  # chances are exact to that
+    filled = {
+        "attack": each.attack,
+        "found": share_text(each.found.value, beside),
+        "share": share_text(beside or 0.0),
+        "p": Figure(f"{luck:.1g}"),
+        "n": each.tests,
+    }
     said = (
-        f"{each.attack} found {share_text(each.found.value, beside)}, {what} "
-        f"{share_text(beside or 0.0)} (p = {luck:.1g} of {each.tests} tests)."
+        Phrase("{attack} found {found}, predicted {share} (p = {p} of {n} tests).", **filled)
+        if each.beaten
+        else Phrase("{attack} found {found}, measured {share} (p = {p} of {n} tests).", **filled)
     )
-    more = " The row shows the larger number." if each.raised else ""
-    return f"{'Defect in sfumato' if each.own else 'More than expected'}: {said}{more}"
+    said = (
+        Phrase("Defect in sfumato: {said}", said=said)
+        if each.own
+        else Phrase("More than expected: {said}", said=said)
+    )
+    return Listed((said, Phrase("The row shows the larger number.")), " ") if each.raised else said

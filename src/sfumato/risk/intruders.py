@@ -13,6 +13,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.measure import NORMAL
@@ -115,7 +116,9 @@ class Found:
     over_files
         Whether the insider knows a value of this file and one of an earlier file of its series.
     left
-        People of earlier files of the series who have left, as the acquaintance knows.
+        People of earlier files of the series who have left.
+    leavers
+        What is found by who knows that; ``None`` where the acquaintance does.
     elsewhere
         Files of the series that were handed over, and that are not among those earlier files.
     """
@@ -131,18 +134,20 @@ class Found:
     over_files: bool = False
     left: int = 0
     elsewhere: int = 0
+    leavers: Findings | None = None
 
     def over(self, file: ShownFile, files: SeveralFiles) -> Found:
         """The same where pseudonyms join the file with earlier ones of its series.
 
-        The insider knows a value of this file and one of an earlier file. The acquaintance knows
-        who has left, and finds them among those whose records have not changed since.
+        The insider knows a value of this file and one of an earlier file. Who knows who has left
+        finds them among those whose records have not changed since.
         """
         crowds, insiders = file.by_class, dict(self.insiders)
         one, everybody = crowds.person.astype(np.int64), np.arange(len(crowds.person))
         for name, (now, *before) in files.said.items():
+            alike, _ = _cells([files.class_of, now])
             for then in before:
-                cell, chance = _cells([files.class_of, now, then])
+                cell, chance = _cells([alike, then])
                 home = cell[one]
                 learned = learned_values.learned(
                     crowds, everybody, home, (home, everybody), seen={name}
@@ -150,7 +155,7 @@ class Found:
                 most = _percentile(np.sort(chance), whole=True)
                 own = insiders.get(name, self.stranger)
                 insiders[name] = _at_least(own, chance, most, learned)
-        acquaintance = self.acquaintance
+        leavers: Findings | None = None
         if (files.left > 0).any():
             home, listed, chance = files.among_unchanged()
             # By record, of which everybody has one.
@@ -158,13 +163,16 @@ class Found:
             record[one] = everybody
             on = listed[0], record[listed[1]]
             learned = learned_values.learned(crowds, everybody, home[one], on)
-            acquaintance = _at_least(acquaintance, chance, Share.of(float(chance.max())), learned)
+            most = Share.of(float(chance.max()))
+            leavers = _at_least(self.acquaintance, chance, most, learned)
+        known, alone = (leavers, None) if files.exits_known else (None, leavers)
         return replace(
             self,
             insiders=insiders,
-            acquaintance=acquaintance,
+            acquaintance=known or self.acquaintance,
             over_files=True,
             left=int((files.left > 0).sum()),
+            leavers=alone,
         )
 
 
@@ -181,44 +189,53 @@ class SeveralFiles:
         first, as numbers that are equal where it says the same, or nothing (0).
     left
         The file that each person was in last; 0 for who is in this one.
+    exits_known
+        Whether the acquaintance knows that.
     """
 
     class_of: Codes
     said: Mapping[str, Sequence[Ints]]
     left: Ints
+    exits_known: bool = True
 
     def among_unchanged(self) -> tuple[Ints, tuple[Ints, Ints], Floats]:
         """The list of candidates of each person, who is on which list, and 1 over their number.
 
         Of who left these are the people of the class who have not changed since, of others all.
         """
-        everybody = np.arange(len(self.left))
-        home = self.class_of.astype(np.int64)
-        lists, people, number = [home.copy()], [everybody], int(home.max()) + 1
-        classes = number
-        for last in np.unique(self.left[self.left > 0]).tolist():
-            same = np.ones(len(self.left), dtype=np.bool_)
-            for now, *before in self.said.values():
-                for then in before[last - 1 :]:
-                    same &= then == now
+        stays, classes = self.left == 0, int(self.class_of.max()) + 1
+        home, since = self.class_of.astype(np.int64), self._unchanged_since()
+        here = np.flatnonzero(np.isin(home, home[stays]))
+        lists, people, number = [home[here]], [here], classes
+        for last in np.unique(self.left[~stays]).tolist():
             gone = self.left == last
+            wanted = np.zeros(classes, dtype=np.bool_)
+            wanted[self.class_of[gone]] = True
+            listed = np.flatnonzero((since <= last) & wanted[self.class_of])
             home[gone] = number + self.class_of[gone]
-            lists.append(number + self.class_of[same].astype(np.int64))
-            people.append(everybody[same])
+            lists.append(number + self.class_of[listed].astype(np.int64))
+            people.append(listed)
             number += classes
         of, one = np.concatenate(lists), np.concatenate(people)
-        asked = np.isin(of, home)
         sizes = np.bincount(of, minlength=number)
-        return home, (of[asked], one[asked]), 1 / sizes[home]
+        return home, (of, one), 1 / sizes[home]
+
+    def _unchanged_since(self) -> Ints:
+        """The first file from which on all that is said of each person has stayed the same."""
+        files = max(map(len, self.said.values()), default=1)
+        since, same = np.full(len(self.left), files), np.ones(len(self.left), dtype=np.bool_)
+        for number in range(files - 1, 0, -1):
+            for now, *before in self.said.values():
+                same &= before[number - 1] == now
+            since[same] = number
+        return since
 
 
 def _cells(alike: Sequence[Ints | Codes]) -> tuple[Ints, Floats]:
     """A number of all that is alike for each person, and 1 over the people of whom it is."""
-    _, cell, size = np.unique(
-        np.column_stack(alike), axis=0, return_inverse=True, return_counts=True
-    )
-    cell = cell.ravel()
-    return cell, 1 / size[cell]
+    codes = [pa.array(each).dictionary_encode().indices.to_numpy() for each in alike]
+    cell, _ = group(codes, [int(each.max()) + 1 for each in codes])
+    return cell.astype(np.int64), 1 / np.bincount(cell)[cell]
 
 
 def _at_least(

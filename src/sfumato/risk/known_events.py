@@ -28,8 +28,6 @@ Drawn = Literal["random", "worst"]
 Told = Callable[[Ints], Codes]
 """What is told apart of numbers of records, as codes."""
 
-MOST_KNOWN = 6
-"""Events that are known at most."""
 DAY = 86_400 * 10**6
 """Microseconds of a day."""
 WEEK, MONTH = 7, 28

@@ -8,15 +8,16 @@ and by a tree that knows exact quasi-identifiers alone.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
-from sfumato.core.arrays import Bools, Codes, Integers, Ints
+from sfumato.core.arrays import Codes, Ints
 from sfumato.core.measure import Measure
 from sfumato.risk.known_events import wilson
-from sfumato.risk.shown_file import Crowds, ShownFile, distinct
+from sfumato.risk.shown_file import Crowds, ShownFile, Values, distinct
 from sfumato.table.table import MISSING
 
 DEALS = 3
@@ -93,78 +94,6 @@ class Learned:
         return replace(self, beyond=larger, certain=certain)
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """The distinct values of each unit as compressed rows."""
-
-    starts: Ints
-    value: Ints
-    values: int
-
-    @classmethod
-    def of(cls, codes: Codes, unit: Integers, units: int) -> _Values:
-        told = codes != MISSING
-        values = int(codes.max(initial=0)) + 1
-        keys = distinct(unit[told].astype(np.int64) * values + codes[told])
-        starts = np.searchsorted(keys, np.arange(units + 1) * np.int64(values))
-        return cls(starts, keys % values, values)
-
-    @property
-    def often(self) -> Ints:
-        """How many units have each value."""
-        return np.bincount(self.value, minlength=self.values)
-
-    def dealt(self, rng: np.random.Generator) -> _Values:
-        """The same with each unit's values given to another one."""
-        number = np.diff(self.starts)
-        giver = rng.permutation(len(number))
-        starts = np.concatenate([[0], np.cumsum(number[giver])])
-        return _Values(starts, self.value[_rows(self.starts, giver)], self.values)
-
-    def guessed(self, place: Ints, unit: Ints, places: int) -> tuple[Ints, Bools]:
-        """Of units by place, the value that most have, and whether one is certain.
-
-        Certain is a value that all of them have and that is not the commonest of all units: where
-        they share several, each of those.
-        """
-        number = np.diff(self.starts)[unit]
-        keys = (
-            np.repeat(place, number) * np.int64(self.values) + self.value[_rows(self.starts, unit)]
-        )
-        keys, often = np.unique(keys, return_counts=True)
-        # Ascending: what is written last is the most of each place.
-        order = np.argsort(often, kind="stable")
-        at, value, often = keys[order] // self.values, keys[order] % self.values, often[order]
-        best = np.full(places, MISSING)
-        best[at] = value
-        certain = np.zeros(places, dtype=np.bool_)
-        size = np.bincount(place, minlength=places)
-        certain[at[(often == size[at]) & (value != int(self.often.argmax()))]] = True
-        return best, certain
-
-    def right(self, targets: Ints, home: Ints, listed: tuple[Ints, Ints]) -> tuple[Bools, Bools]:
-        """Whether the value that most of its list have is right of each target; is one certain."""
-        best, certain = self.guessed(*listed, int(home.max(initial=0)) + 1)
-        return self.has(targets, best[home]), certain[home]
-
-    def has(self, unit: Ints, value: Ints) -> Bools:
-        """Whether each unit has the value beside."""
-        whose = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        own = np.append(whose * self.values + self.value, -1)
-        keys = unit * self.values + value
-        place = np.searchsorted(own[:-1], keys)
-        found: Bools = (own[place] == keys) & (value != MISSING)
-        return found
-
-
-def _rows(starts: Ints, chosen: Ints) -> Ints:
-    """The rows of some units, one unit after the other."""
-    number = np.diff(starts)[chosen]
-    ends = np.cumsum(number)
-    rows: Ints = np.arange(number.sum()) + np.repeat(starts[chosen] - ends + number, number)
-    return rows
-
-
 def learned(
     crowds: Crowds,
     targets: Ints,
@@ -189,20 +118,24 @@ def learned(
     """
     rng, found = np.random.default_rng(SEED), []
     for name in crowds.file.sensitive:
-        codes = crowds.file.columns[name].codes
-        rows = crowds.file.of_tables(codes != MISSING)
-        has = crowds.having(rows)
+        if name in seen:
+            continue
+        has, values = crowds.values(name)
         number, asked, on_list = np.cumsum(has) - 1, has[targets], has[listed[1]]
         _, owner = np.unique(crowds.person[targets[asked]], return_inverse=True)
         weight = 1 / np.bincount(owner)[owner]
         people = int(owner.max(initial=-1)) + 1
         # What everybody foretells is not learned from the file.
-        if name in seen or not people or _without(crowds.file, name) >= 1:
+        if not people or _without(crowds.file, name) >= 1:
             continue
-        values = _Values.of(codes[rows], number[crowds.unit[rows]], int(has.sum()))
-        told = number[targets[asked]], home[asked], (listed[0][on_list], number[listed[1][on_list]])
-        right, certain = values.right(*told)
-        deals = [float(weight @ values.dealt(rng).right(*told)[0]) / people for _ in range(DEALS)]
+        asked_of, at_home = number[targets[asked]], home[asked]
+        place, among = listed[0][on_list], number[listed[1][on_list]]
+        right, certain = values.right(asked_of, at_home, (place, among))
+        deals = []
+        for _ in range(DEALS):
+            giver = rng.permutation(int(has.sum()))
+            dealt, _ = values.right(giver[asked_of], at_home, (place, giver[among]))
+            deals.append(float(weight @ dealt) / people)
         without = max(float(np.mean(deals)), _without(crowds.file, name))
         of = drawn and people
         share = Share.of(float(weight @ right) / people, of)
@@ -219,9 +152,19 @@ def _without(file: ShownFile, name: str) -> float:
     if name not in file.foretold:
         codes = file.columns[name].codes
         rows = file.of_tables(codes != MISSING)
-        exact = [each[rows] for each in file.exact]
-        file.foretold[name] = foretold(exact, file.person[rows], codes[rows])
+        columns = *(exact[rows] for exact in file.exact), file.person[rows], codes[rows]
+        digest = hashlib.blake2b(usedforsecurity=False)
+        for column in columns:
+            digest.update(column.tobytes())
+        key = len(columns), digest.digest()
+        if key not in _foretold:
+            _foretold[key] = foretold(columns[:-2], *columns[-2:])
+        file.foretold[name] = _foretold[key]
     return file.foretold[name]
+
+
+# The releases that a search tries are of one file: without it the same is guessed of each.
+_foretold: dict[tuple[int, bytes], float] = {}
 
 
 def foretold(exact: Sequence[Codes], person: Codes, codes: Codes) -> float:
@@ -233,7 +176,7 @@ def foretold(exact: Sequence[Codes], person: Codes, codes: Codes) -> float:
     """
     _, first, owner = np.unique(person, return_index=True, return_inverse=True)
     people = len(first)
-    values = _Values.of(codes, owner, people)
+    values = Values.of(codes, owner, people)
     common = values.often.max(initial=0) / people
     # The same folds whenever the file is judged again.
     order = np.random.default_rng(SEED).permutation(people)[:FORETOLD]
@@ -245,9 +188,8 @@ def foretold(exact: Sequence[Codes], person: Codes, codes: Codes) -> float:
     guesses = np.full(people, MISSING, dtype=np.int64)
     for number in range(FOLDS if exact else 0):
         test, train = order[number::FOLDS], np.delete(order, np.s_[number::FOLDS])
-        of = np.repeat(train, np.diff(values.starts)[train])
-        known = parts[of], values.value[_rows(values.starts, train)]
-        guesses[test] = model.guessed(*known, parts[test])
+        owner, value = values.of_units(train)
+        guesses[test] = model.guessed(parts[train[owner]], value, parts[test])
     return max(float(common), float(values.has(order, guesses[order]).mean()) if people else 0.0)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.core.measure import Measure, Position
-from sfumato.core.number_text import aligned_percentage
+from sfumato.core.number_text import share_text
 from sfumato.core.phrases import Phrase
 
 MEANINGS = {
@@ -22,15 +22,15 @@ MEANINGS = {
     "avg_gidr": Phrase("that share, averaged over classes"),
     "prosecutor": Phrase("highest chance to find a person who is known to be in the file"),
     "journalist": Phrase("highest chance to find a person, with the file as its own population"),
-    "marketer": Phrase("share of people found when everybody is matched"),
+    "marketer": Phrase("share of people found when each is looked for"),
     "average_risk": Phrase("chance to find a person, averaged over records"),
-    "records_at_risk": Phrase("share of records in classes whose risk is above the threshold"),
+    "records_at_risk": Phrase("share of records in classes with a risk above the threshold"),
     "sample_uniques": Phrase("classes with one person"),
     "sample_unique_records": Phrase("classes with one record"),
     "count_k": Phrase("people who share class and number of records, where fewest do"),
     "exposed_persons": Phrase("share of people alone in their class with their number of records"),
     "max_count_risk": Phrase(
-        "highest chance to find a person whose number of records is known too"
+        "highest chance to find a person whose exact number of records is known too"
     ),
     "avg_count_risk": Phrase(
         "that chance, averaged over people; marketer is it without the number"
@@ -39,13 +39,11 @@ MEANINGS = {
     "households": Phrase("distinct households; a person without one is a household alone"),
     "max_household_risk": Phrase("highest chance to find at least one person of a household"),
     "avg_household_risk": Phrase("that chance, averaged over households"),
-    "households_at_risk": Phrase("share of households whose chance is above the threshold"),
+    "households_at_risk": Phrase("share of households with a chance above the threshold"),
     "household_k": Phrase(
         "households that have the same members, by their classes, where fewest do"
     ),
-    "max_composition_risk": Phrase(
-        "highest chance to find a household all of whose members are known"
-    ),
+    "max_composition_risk": Phrase("highest chance to find a household of known members"),
     "avg_composition_risk": Phrase("that chance, averaged over households"),
     "special_uniques": Phrase("people who stand out by fewer than all quasi-identifiers"),
     "highest_suda_score": Phrase(
@@ -56,7 +54,7 @@ MEANINGS = {
     "population_average_risk": Phrase(
         "chance to find a person in the population, averaged over records"
     ),
-    "population_records_at_risk": Phrase("share of records whose chance is above the threshold"),
+    "population_records_at_risk": Phrase("share of records with a chance above the threshold"),
     "expected_uniques": Phrase(
         "people alone in their class of the file and of the population (τ1)"
     ),
@@ -66,7 +64,7 @@ MEANINGS = {
     "k_map": Phrase("people of the population who look like a class, where fewest do"),
     "unique_matches": Phrase("people found among those alone in their class of the file (τ2)"),
     "class_count": Phrase("classes of the population"),
-    "expected_matches": Phrase("people found when everybody is matched"),
+    "expected_matches": Phrase("people found when each is looked for"),
     "presence_low": Phrase("share of people of the register who are in the file, where fewest are"),
     "presence_high": Phrase("the same, where most are; 100 % says that a person is in the file"),
     "strangers": Phrase("people of the file without a counterpart of their own in the register"),
@@ -91,7 +89,7 @@ MEANINGS = {
 IN_POPULATION = {
     "journalist": Phrase("highest chance to find a person of the file in the population"),
     "marketer": Phrase(
-        "share of the file's people found when everybody is matched with the population"
+        "share of the file's people found when each is looked for in the population"
     ),
 }
 """The same where the file is a sample of a population."""
@@ -136,7 +134,7 @@ def row(
 
 def share(measure: Measure) -> str:
     """A share as a percentage."""
-    return aligned_percentage(measure.value)
+    return share_text(measure.value)
 
 
 def number(measure: Measure) -> str:

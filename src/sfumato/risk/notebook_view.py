@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.core.notebook_parts import COLOURS, styled_table, svg, svg_text
+from sfumato.core.number_text import percent
 from sfumato.risk.measure_table import Row
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
             x, height = _LEFT + place * step + 0.1 * step + series * bar, share * _HEIGHT
             parts.append(
                 f'<rect x="{x:.1f}" y="{_TOP + _HEIGHT - height:.1f}" width="{bar:.1f}" '
-                f'height="{height:.1f}" fill="{colour}"><title>{100 * share:.1f} %</title></rect>'
+                f'height="{height:.1f}" fill="{colour}"><title>{percent(share)}</title></rect>'
             )
     for place, label in enumerate(_labels()):
         x = _LEFT + (place + 0.5) * step

@@ -19,7 +19,7 @@ from sfumato.risk.measure_table import row
 
 OWN_POPULATION = "the file is taken as its own population"
 Unit = Literal["persons", "records"]
-NUMBER_KNOWN = "the intruder knows the number of records too"
+NUMBER_KNOWN = "the intruder knows the exact number of records, too"
 RISK_TOLERANCE = 1e-12
 """Relative allowance of comparisons: a person found with a chance of 1/5 is not above 0.2."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from numbers import Real
@@ -12,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.declaration import fields_of
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.core.measure import is_estimate, verdict
-from sfumato.core.number_text import percentage
+from sfumato.core.number_text import percentage, share_text
 from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.risk import measure_table
 
@@ -194,13 +195,15 @@ class Held:
             said += "; not over the interval"
         ends = ""
         if self.low is not None and self.high is not None and self.low < self.high:
-            ends = f" ({self.printed(self.low)} to {self.printed(self.high)})"
+            ends = f" ({self._said(self.low)} to {self._said(self.high)})"
         above = "" if self.above is None else f" (risk above {self.printed(self.above)})"
-        meaning = (
-            f"{self.label}{above} {self.bound} {self.printed(self.limit)}: "
-            f"is {self.printed(self.value)}{ends}"
-        )
+        limit = f"{self.bound} {self.printed(self.limit)}"
+        meaning = f"{self.label}{above}: {self._said(self.value)}{ends}, {limit}"
         return measure_table.Row(self.preset, said, meaning)
+
+    def _said(self, value: float) -> str:
+        """A value with as many digits as show its side of the limit."""
+        return share_text(value, self.limit) if self.scale == "share" else self.printed(value)
 
     def printed(self, value: float) -> str:
         """A value of this measure as people read it."""
@@ -353,11 +356,13 @@ def _named(names: Iterable[str | Preset], known: dict[str, Preset]) -> Iterable[
         elif name in known:
             yield known[name]
         else:
+            meant = [each for each in known if str(name) in each]
+            meant = meant or get_close_matches(str(name), known)
             raise InputError(
                 "the name of a preset",
-                "must be one of those that are built in",
-                accepted=", ".join(known),
-                advice="'sfumato presets' lists them",
+                f"must be one of the {len(known)} that are built in",
+                accepted=", ".join(meant) or "for example ons",
+                advice=typed("sfumato.thresholds() lists them", "'sfumato presets' lists them"),
             )
 
 

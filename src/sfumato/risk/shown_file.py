@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.table.dependence import codes_of
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, Table
 
 BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 """Least numbers of records that an acquaintance tells apart: nobody counts another one's visits."""
@@ -111,6 +111,78 @@ class ShownFile:
         return Crowds(self, shown, bands=True)
 
 
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The distinct values of each unit as compressed rows.
+
+    Attributes
+    ----------
+    value
+        As narrow as they may be: those of every column are held until a file is judged.
+    """
+
+    starts: Ints
+    value: Codes
+    values: int
+
+    @classmethod
+    def of(cls, codes: Codes, unit: Integers, units: int) -> Values:
+        """The values of each unit, from the code and the unit of each record."""
+        told = codes != MISSING
+        values = int(codes.max(initial=0)) + 1
+        keys = distinct(unit[told].astype(np.int64) * values + codes[told])
+        starts = np.searchsorted(keys, np.arange(units + 1) * np.int64(values))
+        return cls(starts, (keys % values).astype(np.min_scalar_type(values)), values)
+
+    @cached_property
+    def often(self) -> Ints:
+        """How many units have each value."""
+        return np.bincount(self.value, minlength=self.values)
+
+    def guessed(self, place: Ints, unit: Ints, places: int) -> tuple[Ints, Bools]:
+        """Of units by place, the value that most have, and whether one is certain.
+
+        Certain is a value that all of them have and that is not the commonest of all units: where
+        they share several, each of those.
+        """
+        owner, rows = self._rows(unit)
+        keys, often = np.unique(
+            place[owner] * np.int64(self.values) + self.value[rows], return_counts=True
+        )
+        # Ascending: what is written last is the most of each place.
+        order = np.argsort(often, kind="stable")
+        at, value, often = keys[order] // self.values, keys[order] % self.values, often[order]
+        best = np.full(places, MISSING)
+        best[at] = value
+        certain = np.zeros(places, dtype=np.bool_)
+        size = np.bincount(place, minlength=places)
+        certain[at[(often == size[at]) & (value != int(self.often.argmax()))]] = True
+        return best, certain
+
+    def right(self, targets: Ints, home: Ints, listed: tuple[Ints, Ints]) -> tuple[Bools, Bools]:
+        """Whether the value that most of its list have is right of each target; is one certain."""
+        best, certain = self.guessed(*listed, int(home.max(initial=0)) + 1)
+        return self.has(targets, best[home]), certain[home]
+
+    def has(self, unit: Ints, value: Ints) -> Bools:
+        """Whether each unit has the value beside."""
+        owner, rows = self._rows(unit)
+        found = np.zeros(len(unit), dtype=np.bool_)
+        found[owner[self.value[rows] == value[owner]]] = True
+        return found
+
+    def of_units(self, unit: Ints) -> tuple[Ints, Ints]:
+        """The values of some units: the place of each one's unit among them, and the value."""
+        owner, rows = self._rows(unit)
+        return owner, self.value[rows].astype(np.int64)
+
+    def _rows(self, unit: Ints) -> tuple[Ints, Ints]:
+        starts, number = self.starts[unit], np.diff(self.starts)[unit]
+        before = np.cumsum(number) - number
+        rows: Ints = np.arange(number.sum()) + np.repeat(starts - before, number)
+        return np.repeat(np.arange(len(unit)), number), rows
+
+
 class Crowds:
     """Units, each a pseudonym in its class, by crowds in which they are not told apart.
 
@@ -133,12 +205,23 @@ class Crowds:
                 band = band_of(np.bincount(self.unit, parts == part, units).astype(np.int64))
                 keys = [self.crowd, band]
                 self.crowd, _ = group(keys, [int(self.crowd.max()) + 1, len(BANDS) + 1])
+        self._values: dict[str, tuple[Bools, Values]] = {}
 
     def having(self, rows: Bools) -> Bools:
         """Which units have some of these records; shape (units,)."""
         units = np.zeros(len(self.crowd), dtype=np.bool_)
         units[self.unit[rows]] = True
         return units
+
+    def values(self, name: str) -> tuple[Bools, Values]:
+        """Which units have records of a column's table, shape (units,), and the values of those."""
+        if name not in self._values:
+            codes = self.file.columns[name].codes
+            rows = self.file.of_tables(codes != MISSING)
+            has = self.having(rows)
+            unit = (np.cumsum(has) - 1)[self.unit[rows]]
+            self._values[name] = has, Values.of(codes[rows], unit, int(has.sum()))
+        return self._values[name]
 
     @cached_property
     def chance(self) -> Floats:

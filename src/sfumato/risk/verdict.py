@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import count, counted, share_text, wrapped
-from sfumato.core.phrases import Figure, Listed, Phrase, Plural, Sentence
+from sfumato.core.number_text import MANY_COLUMNS, count, counted, named, share_text, wrapped
+from sfumato.core.phrases import Figure, Listed, Phrase, Plural, Sentence, listed, recalled
 from sfumato.risk.evidence import Evidence, beaten_text, evidence_of, raised
 from sfumato.risk.intruders import Findings, Found
 from sfumato.risk.learned_values import Share
@@ -30,13 +30,13 @@ WHO = {
     "recipient": Phrase("recipient"),
 }
 """How each is named in a table."""
-_SOMEONE = {
+SOMEONE = {
     "stranger": Phrase("a stranger"),
     "acquaintance": Phrase("an acquaintance"),
     "insider": Phrase("an insider"),
     "recipient": Phrase("a recipient"),
 }
-_THE = {
+THE = {
     "stranger": Phrase("the stranger"),
     "acquaintance": Phrase("the acquaintance"),
     "insider": Phrase("the insider"),
@@ -224,9 +224,15 @@ class Acceptance:
         """Who answers, and until when."""
         return f"accepted until {self.until} by {self.by}"
 
-    def __str__(self) -> str:
-        """Who answers, until when and why."""
-        return f"is {self.term}, because {self.because}"
+    def about(self, what: str) -> Phrase:
+        """Who answers for it, until when and why."""
+        return Phrase(
+            "{what} is accepted until {day} by {by}, because {why}",
+            what=what,
+            day=self.until,
+            by=self.by,
+            why=self.because,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -354,6 +360,17 @@ class Linkage:
         }
 
 
+CHANGES = (
+    Phrase("Leave {columns} out", columns=""),
+    Phrase("Write {columns} with less detail", columns=""),
+    Phrase("Keep people of about as many records together"),
+    Phrase("Divide pseudonyms"),
+    Phrase("Have more people in a class"),
+    Phrase("Let fewer people of a class share a value"),
+)
+"""What may be changed for a row that is above its limit."""
+
+
 @dataclass(frozen=True)
 class Cure:
     """A change that was tried because a row is above its limit.
@@ -384,15 +401,34 @@ class Cure:
     def __str__(self) -> str:
         return self.said(self.how)
 
-    def said(self, how: str) -> str:
-        """The change, what it does and how it is asked for."""
+    def said(self, how: str, rows: Sequence[str] = ()) -> Phrase:
+        """The change, what it does and how it is asked for.
+
+        Parameters
+        ----------
+        rows
+            Those for which it does the same; its own without them.
+        """
         found, lost = (
-            f"from {share_text(before)} to {share_text(after)}"
+            Phrase("from {before} to {after}", before=share_text(before), after=share_text(after))
             for before, after in (self.found, self.lost)
         )
-        still = "" if self.enough else " (still above)"
-        of = {"found": "", "person": ", one person,", "learned": ", learned,"}[self.number]
-        return f"{self.words}: {self.row}{of} {found}{still}, detail lost {lost}; {how}"
+        of = {"person": Phrase("one person"), "learned": Phrase("learned")}.get(self.number)
+        # Afterwards another column may be the worst that an insider knows.
+        intruders = (WHO[row.partition(".")[0]] for row in rows or (self.row,))
+        who = listed([*dict.fromkeys(intruders)])
+        told: Phrase = Phrase("{row} {change}", row=who, change=found)
+        if of is not None:
+            told = Phrase("{row}, {number}, {change}", row=who, number=of, change=found)
+        if not self.enough:
+            told = Phrase("{row} (still above)", row=told)
+        return Phrase(
+            "{what}: {row}, detail lost {lost}; {how}",
+            what=recalled(self.words, CHANGES),
+            row=told,
+            lost=lost,
+            how=how,
+        )
 
 
 @dataclass(frozen=True)
@@ -484,9 +520,9 @@ class Verdict:
         if self.linkage is not None and self.linkage.state is State.NOT_MEASURED:
             names.append(LINKAGE)
         if names:
-            who: str = _THE[names[0]]
+            who: str = THE[names[0]]
             for name in names[1:]:
-                who = Phrase("{first} and {last}", first=who, last=_THE[name])
+                who = Phrase("{first} and {last}", first=who, last=THE[name])
             return Plural(
                 "Do not release yet: {who} is not measured.",
                 "Do not release yet: {who} are not measured.",
@@ -525,8 +561,8 @@ class Verdict:
             below = Phrase(
                 "{below}; the highest is {who} with {share} of people found",
                 below=below,
-                who=_THE[worst.intruder],
-                share=share_text(_found(worst).value),
+                who=THE[worst.intruder],
+                share=share_text(_found(worst).value, self.limits.found),
             )
         for row in reversed([each for each in self.rows if each.state is State.ACCEPTED]):
             finds = self._taken(row, shares=shares)
@@ -536,10 +572,10 @@ class Verdict:
     def _taken(self, row: Row, *, shares: bool) -> Phrase:
         """What people answered for, as half a sentence."""
         if row.findings is None or not self.limits.above(row.findings):
-            return Phrase("{who} is not measured", who=_THE[row.intruder])
+            return Phrase("{who} is not measured", who=THE[row.intruder])
         if shares:
             return _finds(row, self.limits)
-        return Phrase("{who} is above the limit", who=_THE[row.intruder])
+        return Phrase("{who} is above the limit", who=THE[row.intruder])
 
     @property
     def worst(self) -> str:
@@ -554,7 +590,8 @@ class Verdict:
         said = [f"Not measured: {_listed(blank)}."] if blank else []
         if measured:
             row = min(measured, key=lambda each: each.rank)
-            text = f"the {row.intruder} finds {share_text(_found(row).value)} of people"
+            share = share_text(_found(row).value, self.limits.found)
+            text = f"the {row.intruder} finds {share} of people"
             if row.findings is not None and self.limits.above(row.findings):
                 text = _finds(row, self.limits)
             said.insert(0, Sentence("{begin}.", begin=text))
@@ -572,18 +609,16 @@ class Verdict:
         above = [row for row in self.rows if row.state is State.ABOVE]
         said = self.headline
         if above:
-            first, *more = (str(_finds(each, self.limits)) for each in above)
             # What the first one finds, and the limit, are not said again.
-            of = f" of people (limit {share_text(self.limits.found)})"
-            if first.endswith(of):
-                more = [
-                    each.removesuffix(of).replace(" finds", "") if each.endswith(of) else each
-                    for each in more
-                ]
-            finds = ", ".join([first, *more])
-            others = "".join(f", {_stands(row)}" for row in self.rows if row not in above)
-            said = f"Do not release yet: {finds}{others.replace(',', ';', 1)}."
-        return f"{said} {beaten_text(self.evidence)}"
+            again = above[0].findings is not None and "found" in self.limits.beyond(
+                above[0].findings
+            )
+            first, more = _finds(above[0], self.limits), above[1:]
+            finds = [first, *(_finds(each, self.limits, again=again) for each in more)]
+            others = [_stands(row) for row in self.rows if row not in above]
+            every = [Listed(finds), *([Listed(others)] if others else [])]
+            said = Phrase("Do not release yet: {finds}.", finds=Listed(every, "; "))
+        return Listed((said, beaten_text(self.evidence)), " ")
 
     def __str__(self) -> str:
         """The rows as a table, with what they come from and why something was accepted."""
@@ -599,11 +634,9 @@ class Verdict:
         options
             Whether changes are named by options, not by the keys of a project file.
         advice
-            What may be done where a row is above and no change was tried.
+            What to do next where no change was tried.
         """
-        nexts = self._nexts(options=options)
-        if not nexts and self.state is State.ABOVE:
-            nexts = [*advice]
+        nexts = self._nexts(options=options) or advice
         beaten = any(each.beaten or each.raised for each in self.evidence)
         said = f"{self.headline} {beaten_text(self.evidence)}" if beaten else self.headline
         lines = [
@@ -629,7 +662,7 @@ class Verdict:
         if self.linkage is not None and self.linkage.accepted is not None:
             accepted.append((LINKAGE, self.linkage.accepted))
         if details:
-            notes += [("", f"{what} {one}") for what, one in accepted]
+            notes += [("", one.about(what)) for what, one in accepted]
         else:
             notes += [("accepted", said) for said in _accepted(accepted)]
         lines = [f"Limits: {self.limits}.", "", *self._table(), ""]
@@ -645,16 +678,18 @@ class Verdict:
     def _nexts(self, *, options: bool = False) -> list[str]:
         if not self.cures:
             return []
-        above = " or ".join(row.name for row in self.rows if row.state is State.ABOVE)
+        above = listed([row.name for row in self.rows if row.state is State.ABOVE])
         same: dict[Cure, list[str]] = {}
         for cure in self.cures:
             same.setdefault(replace(cure, row=""), []).append(cure.row)
-        cures = [replace(cure, row=" and ".join(rows)) for cure, rows in same.items()]
+        how = "--promise-limits" if options else "promise_limits = true (--promise-limits)"
         return [
-            *(each.said((options and each.options) or each.how) for each in cures[:SHOWN]),
-            "All that is needed, at the least loss: "
-            + ("--promise-limits" if options else "promise_limits = true (--promise-limits)"),
-            f"Or a person answers for {above}, in a project: sfumato accept",
+            *(
+                each.said((options and each.options) or each.how, rows)
+                for each, rows in [*same.items()][:SHOWN]
+            ),
+            Phrase("All that is needed, at the least loss: {how}", how=how),
+            Phrase("Or a person answers for {rows}, in a project: sfumato accept", rows=above),
         ]
 
     def _table(self) -> list[str]:
@@ -830,17 +865,21 @@ class Held:
         state = State.ABOVE if left else State.ACCEPTED if covered else State.BELOW
         worst = max(left or above or insiders, key=lambda name: insiders[name].found.high)
         shares = sorted(insiders, key=lambda name: -insiders[name].found.value)
-        named = _listed(
-            Phrase("{name} {share}", name=name, share=share_text(insiders[name].found.value))
+        tried = _listed(
+            Phrase(
+                "{name} {share}",
+                name=_column_words(name),
+                share=share_text(insiders[name].found.value, self.limits.found),
+            )
             for name in shares
         )
         why: str
         if found.over_files:
-            why = Phrase("one value in each of two files of one column: {columns}", columns=named)
+            why = Phrase("one value in each of two files of one column: {columns}", columns=tried)
         elif found.has_several:
-            why = Phrase("two values of one column: {columns}", columns=named)
+            why = Phrase("two values of one column: {columns}", columns=tried)
         else:
-            why = Phrase("one value of one column: {columns}", columns=named)
+            why = Phrase("one value of one column: {columns}", columns=tried)
         why = _raised_by(why, self.evidence, "insider")
         return Row("insider", state, insiders[worst], why, worst, (*covered.values(),))
 
@@ -853,19 +892,28 @@ class Held:
         accepted = (*covered.values(),)
         return Row("insider", state, why=why, accepted=accepted, unmeasured=(*columns,))
 
-    def recipient(self, findings: Findings | str | None, acquaintance: Row | None = None) -> Row:
+    def recipient(
+        self,
+        findings: Findings | str | None,
+        acquaintance: Row | None = None,
+        found: Found | None = None,
+    ) -> Row:
         """The row of who holds earlier releases, too.
 
         An acquaintance is the least that a recipient is, but where people answer for it that there
-        is none.
+        is none. Of a series, a recipient sees who has left.
         """
         beside = None if acquaintance is None else acquaintance.findings
+        gone, left = (None, 0) if found is None else (found.leavers, found.left)
         if not isinstance(findings, Findings) and _raising(self.evidence, "recipient"):
             # What an attack found was measured: who holds earlier releases is an acquaintance, too.
             findings = None if beside is None else replace(beside, learned=())
         if findings is None:
             return Row("recipient", State.DOES_NOT_APPLY, why=AT_HAND_OVER)
         if isinstance(findings, str):
+            if gone is not None and self.limits.above(gone):
+                # Who answers for a blank, or for this, does not answer for the other.
+                return Row("recipient", State.ABOVE, gone, _who_left(left))
             return self.row("recipient", None, findings)
         if acquaintance is not None and beside is not None:
             if acquaintance.state is State.ACCEPTED:
@@ -873,6 +921,9 @@ class Held:
                 beside = Findings(Share.of(0.0), Share.of(0.0), (*least,))
             findings = beside.beside(findings)
         why = Phrase("with all that was handed over, to anybody")
+        if gone is not None:
+            findings = gone.beside(findings)
+            why = Phrase("{why}; {more}", why=why, more=_who_left(left))
         return self.row("recipient", findings, why)
 
     def linkage(self, linkage: Linkage | None) -> Linkage | None:
@@ -926,7 +977,7 @@ def judge(
         held.row("stranger", stranger, _of_classes(found, held.limits, population)),
         acquaintance,
         held.insider(found),
-        held.recipient(recipient, acquaintance),
+        held.recipient(recipient, acquaintance, found),
     ]
     rows.sort(key=lambda each: each.rank)
     linked = held.linkage(linkage)
@@ -1000,11 +1051,8 @@ def _of_classes(found: Found, limits: Limits, population: tuple[Share, Share] | 
 
 def _of_bands(found: Found, sample: bool) -> str:
     """What the acquaintance's numbers come from."""
-    if found.left:
-        return Phrase(
-            "who has left, whose records no longer change: {people}",
-            people=counted(found.left, "person"),
-        )
+    if found.left and found.leavers is None:
+        return _who_left(found.left)
     if found.has_several:
         return Phrase(
             "the number of records, roughly: {alone} of {people} alone in their band",
@@ -1014,6 +1062,14 @@ def _of_bands(found: Found, sample: bool) -> str:
     if sample:
         return Phrase("one record a person, and knows who is in the file")
     return Phrase("same as the stranger: one record a person, and no population given")
+
+
+def _who_left(left: int) -> Phrase:
+    """What is known of those who left a series."""
+    return Phrase(
+        "who has left, whose records no longer change: {people}",
+        people=counted(left, "person"),
+    )
 
 
 def _accepted(accepted: Sequence[tuple[str, Acceptance]]) -> list[str]:
@@ -1026,13 +1082,15 @@ def _accepted(accepted: Sequence[tuple[str, Acceptance]]) -> list[str]:
     return [*said[:SHOWN], *([f"{left} more: --details"] if left > 0 else [])]
 
 
-def _finds(row: Row, limits: Limits) -> Phrase:
-    """What puts an intruder above the limit, as half a sentence."""
+def _finds(row: Row, limits: Limits, *, again: bool = False) -> Phrase:
+    """What puts an intruder above the limit, as half a sentence; short after one about people."""
     findings, learned = row.findings, row.learned
     assert findings is not None
-    who = _SOMEONE[row.intruder]
+    who = SOMEONE[row.intruder]
     if findings.found.high > limits.found * RELATIVE:
         told = _beside(findings.found, limits.found)
+        if again:
+            return Phrase("{who} {share}", who=who, share=told["share"])
         return Phrase("{who} finds {share} of people (limit {limit})", who=who, **told)
     if findings.person.high > limits.person * RELATIVE:
         told = _beside(findings.person, limits.person)
@@ -1053,9 +1111,11 @@ def _beside(share: Share, limit: float) -> dict[str, str]:
 
 def _stands(row: Row) -> str:
     """How an intruder stands who is not above."""
+    who = WHO[row.intruder]
     if row.state is State.DOES_NOT_APPLY:
-        return f"{row.intruder}: {row.why}"
-    return f"{row.intruder} {row.state.value.replace('above, ', '')}"
+        return Phrase("{who}: {why}", who=who, why=row.why)
+    state = Phrase("accepted") if row.state is State.ACCEPTED else STATES[row.state]
+    return Phrase("{who} {state}", who=who, state=state)
 
 
 def _found(row: Row) -> Share:
@@ -1066,5 +1126,11 @@ def _found(row: Row) -> Share:
 def _listed(words: Iterable[str]) -> str:
     every = [*words]
     more = len(every) - NAMED
-    named = Listed(every[:NAMED])
-    return named if more <= 0 else Phrase("{some}, and {more} more", some=named, more=more)
+    some = Listed(every[:NAMED])
+    return some if more <= 0 else Phrase("{some}, and {more} more", some=some, more=more)
+
+
+def _column_words(name: str) -> str:
+    """A column that an insider knows, or how many of those that are known together."""
+    together = name.split(" + ")
+    return name if len(together) < MANY_COLUMNS else named(together)

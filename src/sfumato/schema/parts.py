@@ -18,8 +18,23 @@ from pydantic import (
 from sfumato.core.declaration import as_tuple
 from sfumato.core.errors import InputError
 
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass as _Checked
+else:
+    _Checked = type(BaseModel)
+_ANOTHERS = frozenset(name for name in dir(BaseModel) if not name.startswith("__"))
+"""Names of the library that checks the parts."""
 
-class Frozen(BaseModel):
+
+class _OwnNames(_Checked):
+    """Lists the names of a class that are ours, its fields among them."""
+
+    def __dir__(self) -> list[str]:
+        fields = getattr(self, "model_fields", ())
+        return sorted({*super().__dir__(), *fields} - _ANOTHERS)
+
+
+class Frozen(BaseModel, metaclass=_OwnNames):
     """Cannot be changed, has no unknown fields, and shows no value in an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -33,8 +48,7 @@ class Frozen(BaseModel):
 
     def __dir__(self) -> list[str]:
         """The names that are ours, and none of the library that checks them."""
-        inherited = {name for name in dir(BaseModel) if not name.startswith("__")}
-        return [name for name in super().__dir__() if name not in inherited]
+        return [name for name in super().__dir__() if name not in _ANOTHERS]
 
 
 class Part(Frozen):

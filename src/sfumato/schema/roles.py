@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -349,15 +349,7 @@ class TableSchema(Frozen):
 
     @model_validator(mode="after")
     def _one_role_each(self) -> TableSchema:
-        roles: dict[str, str] = {}
-        for role, names in self.roles().items():
-            for name in names:
-                if name in roles:
-                    raise ValueError(
-                        f"column '{name}' is named as {roles[name]} and as {role}; "
-                        "a column has one role"
-                    )
-                roles[name] = role
+        roles = _one_of_each(self.roles())
         for name in self.events:
             if roles.get(name) not in {"event", "sensitive", "insensitive"}:
                 raise ValueError(
@@ -516,15 +508,7 @@ class Schema(Frozen):
             raise ValueError(
                 "quasi_identifiers: is missing; there must be at least one quasi-identifier"
             )
-        roles: dict[str, str] = {}
-        for role, names in self.roles().items():
-            for name in names:
-                if name in roles:
-                    raise ValueError(
-                        f"column '{name}' is named as {roles[name]} and as {role}; "
-                        "a column has one role"
-                    )
-                roles[name] = role
+        _one_of_each(self.roles())
         # Circles are refused before any data is read.
         in_order(self.recipe)
         return self
@@ -547,6 +531,9 @@ class Schema(Frozen):
                 "hierarchy of 'widths' and a level"
             )
         return self
+
+    def __str__(self) -> str:
+        return repr(self)
 
     def _repr_html_(self) -> str:
         """One line for each role; what nobody has decided first."""
@@ -633,6 +620,20 @@ class Schema(Frozen):
         return tuple(name for names in self.roles().values() for name in names)
 
 
+def _one_of_each(roles: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The role of each column; a `ValueError` for a column with two."""
+    role_of: dict[str, str] = {}
+    for role, names in roles.items():
+        for name in names:
+            if name in role_of:
+                raise ValueError(
+                    f"column '{name}' is named as {role_of[name]} and as {role}; "
+                    "a column has one role"
+                )
+            role_of[name] = role
+    return role_of
+
+
 def _moved(part: Schema | TableSchema, named: Callable[[Path], Path]) -> dict[str, Any]:
     """The columns of a file or a table with the files of their hierarchies named otherwise."""
     return {
@@ -656,9 +657,9 @@ def check_schema(value: object) -> None:
         raise InputError(
             "parameter schema",
             "must be a Schema",
-            found=f"an object of type {type(value).__name__}",
-            accepted="sfumato.Schema(...), what sfumato.load_schema(path) gives, or the schema "
-            "that sfumato.guess_schema(data) proposes, once its questions are answered",
+            found="no schema" if value is None else f"an object of type {type(value).__name__}",
+            accepted="sfumato.Schema(...), what sfumato.load_schema(path) gives, or the one of "
+            "sfumato.guess_schema(data).schema, once its questions are answered",
         )
     if value.tables:
         raise InputError(

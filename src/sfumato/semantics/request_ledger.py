@@ -39,11 +39,6 @@ class RequestLedger(ReleaseLedger):
             Which person is in which tuple: only keyed digests of the persons are stored. Without
             it, no protection against the intersection of releases is claimed, and the entry says
             so.
-
-        Returns
-        -------
-        Release
-            The release with its number.
         """
         tuples = entry.tuples
         # As JSON in bytes, since labels have any length and an array's cells have one.

@@ -32,7 +32,7 @@ class RequestOptions:
     local: Annotated[
         Mapping[str, Place],
         Parameter(
-            "The data of a database whose readers ask. Repeatable.",
+            "The data of a database that readers ask about. Repeatable.",
             "NAME=FILE",
             parse=places_by_name,
         ),

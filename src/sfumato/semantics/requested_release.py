@@ -552,7 +552,7 @@ class RequestedRelease:
         lost = nothing_left({name: float(cell == [ROOT]) for name, cell in cells.items()})
         found = [lost.strip()] if lost else []
         if self.number is None:
-            found.append("without a ledger nothing is known of earlier releases, nor will be")
+            found.append("without a ledger nothing is known of earlier releases, now or later")
         elif self.linked.table.schema.person is None:
             found.append(
                 "without a person column nothing is claimed about the intersection of releases"
@@ -561,7 +561,7 @@ class RequestedRelease:
             found.append(
                 "nothing is claimed about the intersection with releases "
                 + ", ".join(map(str, self.known.unfollowed))
-                + ", whose people cannot be followed"
+                + ", and their people cannot be followed"
             )
         if self.exposed:
             found.append(

@@ -219,11 +219,6 @@ class Reader:
         ----------
         codes, levels
             The tuples; each of shape (tuples, attributes).
-
-        Returns
-        -------
-        tuple
-            Codes and levels of the refined tuples.
         """
         codes, levels = codes.copy(), levels.copy()
         active = np.arange(len(codes))
@@ -414,11 +409,6 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
     ----------
     releases
         The releases in order; row ``i`` of each is the same person, or the same kind of person.
-
-    Returns
-    -------
-    tuple
-        Codes and levels of the intersections.
     """
     if not releases or len({array.shape for release in releases for array in release}) > 1:
         raise InputError("releases", "must show the same people and attributes, one or more times")

@@ -1,1 +1,1 @@
-"""Clerical review as a web application: managers deal work, workers decide."""
+"""Clerical review as a web application: managers open queues, workers decide."""

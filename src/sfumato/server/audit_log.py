@@ -20,15 +20,15 @@ from sfumato.core.chain import START, Head, Link, Verdict, detail_text
 from sfumato.core.errors import InputError
 from sfumato.server.error_pages import Stop
 from sfumato.server.replay import Replay, differences, one_view
-from sfumato.server.stated_rows import ROWS, Stated, rows_of, stated, stated_pairs
+from sfumato.server.stated_rows import ROWS, Stated, rows_of, stated, stated_pairs, stated_with
 from sfumato.server.store.models import Account, AuditEntry
 from sfumato.server.store.statements import Statement, ask, locks_rows
-from sfumato.server.vault import LOG_BEGAN
+from sfumato.server.vault import LOG_BEGAN, Keys
 
 # One number for all processes: entries are chained, so that one at a time is added.
 _LOCK = 7_033_2001
 """PostgreSQL's advisory lock of the log; on SQLite a transaction has the only write lock."""
-_LAST = "SELECT number, digest FROM audit_entry ORDER BY number DESC LIMIT 1"
+_LAST = "SELECT number, digest, signature FROM audit_entry ORDER BY number DESC LIMIT 1"
 FIELDS = (
     *("number", "time", "actor", "action", "resource", "detail"),
     *("previous", "digest", "signature"),
@@ -37,7 +37,7 @@ FIELDS = (
 _DETAIL = FIELDS.index("detail")
 MOST_ROWS = 10_000
 """Rows that an entry states at most; more of them go on in the next."""
-TAKE_OVER = "take over"
+TAKE_OVER, VERIFIED, ROTATED = "take over", "verify", "replace keys"
 KEYED = 32
 """Bytes of the signature of an entry: an HMAC."""
 _ADD = f"""
@@ -91,18 +91,44 @@ def _add(
     along: Sequence[Statement] = (),
 ) -> AuditEntry:
     with transaction.atomic(savepoint=False):
-        before: list[Statement] = [("SELECT pg_advisory_xact_lock(%s)", [_LOCK])]
-        *_, last = ask(*(before if locks_rows() else ()), (_LAST, ()))
-        before_it = Head(*last[0]) if last else Head(0, START)
+        last = last_entry()
+        if last and signed_with(last) is None:
+            raise Stop(
+                409, "The audit log ends under a key that is not this server's. Nothing was done."
+            )
+        before_it = Head(*last[:2]) if last else Head(0, START)
         name = actor.pseudonym if actor else ""
         told = (name, action, resource, detail_text(detail))
         entry = chain.next_row(before_it, told, chain.keyed(settings.SFUMATO_KEYS.chaining))
-        *_, last = ask(*along, (_ADD, entry), (_LAST, ()))
+        *_, rows = ask(*along, (_ADD, entry), (_LAST, ()))
         # A database may be told to drop what it is given, and say nothing.
-        if [tuple(row) for row in last] != [(entry[0], entry[-2])]:
+        if [tuple(row) for row in rows] != [(entry[0], *entry[-2:])]:
             raise Stop(409, "The audit log took no entry. Nothing was done.")
         transaction.on_commit(_is_committed)
         return AuditEntry(**dict(zip(FIELDS, entry, strict=True)))
+
+
+def last_entry() -> tuple[Any, ...]:
+    """Number, digest and signature of the last entry, empty without; nobody adds one meanwhile."""
+    before: list[Statement] = [("SELECT pg_advisory_xact_lock(%s)", [_LOCK])]
+    *_, last = ask(*(before if locks_rows() else ()), (_LAST, ()))
+    return tuple(last[0]) if last else ()
+
+
+def signed_with(last: Sequence[Any]) -> int | None:
+    """Which of the `signings` made the signature of a last entry; ``None`` if none of them."""
+    checks = settings.SFUMATO_KEYS.checks
+    places = range(len(checks) - 1, -1, -1)  # the newest made nearly all of them
+    with suppress(ValueError):
+        parts = [bytes.fromhex(each) for each in last[:0:-1]]
+        return next((max(place - 1, 0) for place in places if checks[place](*parts)), None)
+    return None
+
+
+def is_behind() -> bool:
+    """Whether the log ends under a key that another has come in the place of."""
+    last, newest = last_entry(), len(settings.SFUMATO_KEYS.signings) - 1
+    return bool(last) and signed_with(last) not in (newest, None)
 
 
 def _is_committed() -> None:
@@ -160,13 +186,7 @@ def head() -> Head:
 
 
 def parse_head(text: str) -> Head:
-    """A head that was printed.
-
-    Parameters
-    ----------
-    text
-        Such as ``"17:5f0c..."``.
-    """
+    """A head that was printed."""
     return chain.parse_head(text, "sfumato audit checkpoint")
 
 
@@ -183,13 +203,40 @@ def verify(against: Head | None = None) -> Verdict:
     """
     with one_view():
         # One answer is kept: an entry is asked for when it is replayed, and when it is followed.
-        replay, signed = Replay(), lru_cache(1)(signed_by())
+        replay, keys = Replay(), signed_by()
+        signed = lru_cache(1)(keys)
         links = _links(replay, signed)
         verdict = chain.follow(links, signed, "log", "this server", against)
         for _ in links:
             pass  # what follows a fault states rows, too
         told = tuple(_taken_over())
-        return replace(verdict, differences=tuple(differences(replay)), notes=told)
+        if not verdict.fault and _went_back(keys.place):
+            verdict = replace(verdict, fault="it goes on under a key that it says was replaced")
+        with stated_with(keys.chaining):
+            return replace(verdict, differences=tuple(differences(replay)), notes=told)
+
+
+def verified(actor: Account | None, against: Head | None = None) -> Verdict:
+    """Check as `verify` does, and add an entry where all is whole.
+
+    Parameters
+    ----------
+    actor
+        Who had it checked; ``None`` for the server's command line.
+    against
+        A head that was kept elsewhere.
+    """
+    verdict = verify(against)
+    if verdict.whole and not is_behind():
+        append(actor, VERIFIED, "audit log", {"head": str(verdict.head)})
+    return verdict
+
+
+def _went_back(place: int) -> bool:
+    """Whether the log tells that keys were replaced, up to one that its last entry is not of."""
+    keys, replaced = settings.SFUMATO_KEYS, AuditEntry.objects.filter(action=ROTATED)
+    names = (keys.names(each)["signing"] for each in range(max(place, 1), len(keys.signings)))
+    return any(replaced.filter(detail__contains=name).exists() for name in names)
 
 
 def _taken_over() -> Iterator[str]:
@@ -201,14 +248,37 @@ def _taken_over() -> Iterator[str]:
             yield f"entry {number} of {time[:10]} took over {rows}"
 
 
-def signed_by() -> Callable[[bytes, bytes], bool]:
-    """A function of (signature, digest): whether this server made the signature of an entry."""
-    keys = settings.SFUMATO_KEYS
-    with_key, before = chain.keyed_by(keys.chaining), chain.made_by(keys.signer)
-    # By their length: the entries of earlier versions have a signature of a key pair.
-    return lambda signature, digest: (
-        with_key(signature, digest) if len(signature) == KEYED else before(signature, digest)
-    )
+class Signatures:
+    """Whether this server made the signature of an entry, asked in the order of the entries.
+
+    A key signs nothing after an entry of one that came in its place.
+
+    Attributes
+    ----------
+    place
+        Which of the `checks` of the keys the last entry passed.
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys, self.place = keys, 0
+
+    def __call__(self, signature: bytes, digest: bytes) -> bool:
+        """Whether one of the keys that are left made it."""
+        for place, check in enumerate(self._keys.checks[self.place :], self.place):
+            if check(signature, digest):
+                self.place = place
+                return True
+        return False
+
+    @property
+    def chaining(self) -> bytes:
+        """The key of the entry that was asked for last."""
+        return self._keys.chainings[max(self.place - 1, 0)]
+
+
+def signed_by() -> Signatures:
+    """Whether this server made the signatures of entries, from the first one on."""
+    return Signatures(settings.SFUMATO_KEYS)
 
 
 def _links(replay: Replay, signed: Callable[[bytes, bytes], bool]) -> Iterator[Link]:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from sfumato.core.errors import InputError
 from sfumato.server import heads
 from sfumato.server.accounts.views import allowed
-from sfumato.server.audit_log import append, parse_head, verify
+from sfumato.server.audit_log import append, parse_head, verified
 from sfumato.server.error_pages import problem
 from sfumato.server.permissions import Action
 from sfumato.server.proofs import REFUSED
@@ -57,13 +57,7 @@ class FilterForm(forms.Form):
 
 
 def entries(asked: dict[str, Any]) -> QuerySet[AuditEntry]:
-    """The entries that fit, newest first.
-
-    Parameters
-    ----------
-    asked
-        The cleaned fields of a `FilterForm`.
-    """
+    """The entries that fit, newest first."""
     found = AuditEntry.objects.order_by("-number")
     if asked.get("actor"):
         found = found.filter(actor="" if asked["actor"] == "server" else asked["actor"])
@@ -158,7 +152,9 @@ def check(request: HttpRequest) -> HttpResponse:
     kept = request.POST.get("against", "").strip()
     if request.method == "POST":
         try:
-            verdict = verify(parse_head(kept) if kept else (own.head if own else None))
+            verdict = verified(
+                request.user, parse_head(kept) if kept else (own.head if own else None)
+            )
         except InputError:
             wrong = "This is no head: a number, a colon, 64 hexadecimal digits."
     context = {"verdict": verdict, "wrong": wrong, "kept": kept, "own": own}

@@ -13,6 +13,7 @@ from django.core.management import call_command
 from sfumato.core.errors import InputError
 from sfumato.server.config import DATABASE_FILE, ServerConfig, check_config, database_settings
 from sfumato.server.discretion import header_settings
+from sfumato.server.page_language import LANGUAGE_SETTINGS, load_catalogs
 from sfumato.server.vault import LOG_BEGAN, Keys, load_keys
 
 _HERE = Path(__file__).parent
@@ -37,8 +38,7 @@ def django_settings(config: ServerConfig, keys: Keys) -> Settings:
         "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
         "USE_TZ": True,
         "TIME_ZONE": "UTC",
-        "LANGUAGE_CODE": "en",
-        "USE_I18N": False,
+        **LANGUAGE_SETTINGS,
         # Django's own logging writes addresses and messages; ours leaves values out.
         "LOGGING_CONFIG": None,
         "DEBUG": False,
@@ -76,6 +76,8 @@ def _parts() -> Settings:
             # Before sessions: files need neither a database nor somebody who has logged in.
             "whitenoise.middleware.WhiteNoiseMiddleware",
             "csp.middleware.CSPMiddleware",
+            "django.middleware.locale.LocaleMiddleware",
+            "sfumato.server.page_language.speaks_as_asked",
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.common.CommonMiddleware",
             "django.middleware.csrf.CsrfViewMiddleware",
@@ -98,6 +100,7 @@ def _pages() -> Settings:
                         "django.template.context_processors.request",
                         "django.contrib.messages.context_processors.messages",
                         "sfumato.server.middleware.common",
+                        "sfumato.server.page_language.spoken_here",
                     ]
                 },
             }
@@ -174,6 +177,7 @@ def boot(config: ServerConfig) -> Keys:
     keys = load_keys(config.keys)
     settings.configure(**django_settings(config, keys))
     django.setup()
+    load_catalogs()
     if not config.database:
         # Made before SQLite makes it: what it writes ahead beside it takes over its mode.
         (config.data / DATABASE_FILE).touch(mode=0o600)

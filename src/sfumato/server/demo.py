@@ -17,15 +17,14 @@ from sfumato.core.declaration import Progress, silent
 from sfumato.pipeline.demo_project import SEED, truth_of, write_demo_project
 from sfumato.pipeline.project_folder import LINK
 from sfumato.pipeline.run import run
-from sfumato.review.pair_dealing import deal as deal_pairs
-from sfumato.review.pair_dealing import of_one_record
 from sfumato.review.review_project import ID, LEFT, RIGHT
 from sfumato.review.review_project import Project as ReviewProject
 from sfumato.review.review_sources import from_linkage
 from sfumato.server.accounts.sessions import make_account
 from sfumato.server.config import Role
-from sfumato.server.live.live_projects import make_project
-from sfumato.server.live.worker_tasks import deal
+from sfumato.server.custodian.consent import answer
+from sfumato.server.live.new_projects import make_project
+from sfumato.server.live.worker_tasks import admit
 
 TITLE = "Patients of two clinics"
 GOLD = 12
@@ -57,12 +56,9 @@ def make_demo(progress: Progress = silent) -> dict[str, str]:
         overlap=2,
         gold_share=GOLD / len(project.pairs),
     )
-    groups = of_one_record(project.pairs[LEFT].to_numpy(), project.pairs[RIGHT].to_numpy())
-    dealt = deal_pairs(project.pair_ids, WORKERS, 2, rng, groups=groups.tolist())
-    number = {pair: place for place, pair in enumerate(project.pair_ids)}
-    # Dealt by numbers: the server knows pairs by these, the linkage by ids.
-    for worker, pairs in dealt.pairs_of.items():
-        deal(made, people[worker], [number[pair] for pair in pairs])
+    answer(people["custodian"], made.pk, made.proposals.get().pk, accepts=True)
+    for worker in WORKERS:
+        admit(made, people[worker], len(project.pairs))
     progress("storing", 1.0)
     return passwords
 

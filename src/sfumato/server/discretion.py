@@ -6,6 +6,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from django.http import HttpRequest, HttpResponse
 
@@ -63,7 +64,7 @@ def header_settings(*, tls: bool) -> dict[str, object]:
     }
 
 
-_LOUD = ("django", "waitress", "csp", "whitenoise", "asyncio")
+_LOUD = ("sfumato", "django", "waitress", "csp", "whitenoise", "asyncio")
 
 
 _REFUSED = "django.security."
@@ -95,12 +96,27 @@ class _WithoutValues(logging.Formatter):
         return " ".join([*words, f"{kind.__module__}.{kind.__qualname__}"]) + "".join(frames)
 
 
+FAULTS: dict[str, tuple[int, datetime]] = {}
+"""By kind of error, how often this process logged it, and when last."""
+
+
+class _Counted(logging.Handler):
+    """Counts kinds of errors; of a request that was refused there is none."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        kind = (record.exc_info or (None,))[0]
+        if kind is not None and not record.name.startswith(_REFUSED):
+            count, _ = FAULTS.get(kind.__qualname__, (0, None))
+            FAULTS[kind.__qualname__] = (count + 1, datetime.now(UTC))
+
+
 def log_without_values() -> None:
-    """Write what the libraries say to standard error, without their messages."""
+    """Write what goes wrong to standard error, without the messages."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_WithoutValues())
     # Below this level libraries tell of single requests; faults, and refused hosts, are at it.
+    counted = _Counted(logging.ERROR)
     handler.setLevel(logging.ERROR)
     for name in _LOUD:
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
+        logger.handlers, logger.propagate = [handler, counted], False

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from django.db import DatabaseError, connection
+import sys
+
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext, gettext_lazy
+
+from sfumato.core.phrases import spoken
 
 TITLES = {
-    400: "This request cannot be understood",
-    401: "You are logged out",
-    403: "This is not allowed",
-    404: "There is nothing here",
-    405: "This is not allowed",
-    409: "Something changed meanwhile",
-    413: "This file is too large",
-    429: "Too many attempts",
-    500: "Something went wrong",
+    400: gettext_lazy("This request cannot be understood"),
+    401: gettext_lazy("You are logged out"),
+    403: gettext_lazy("This is not allowed"),
+    404: gettext_lazy("There is nothing here"),
+    405: gettext_lazy("This is not allowed"),
+    409: gettext_lazy("Something changed meanwhile"),
+    413: gettext_lazy("This file is too large"),
+    429: gettext_lazy("Too many attempts"),
+    500: gettext_lazy("Something went wrong"),
+    503: gettext_lazy("The database does not answer"),
 }
 
 
@@ -42,7 +48,8 @@ def problem(request: HttpRequest, status: int, reason: str = "") -> HttpResponse
     reason
         Why, and what to do; never a value.
     """
-    title = TITLES.get(status, TITLES[400])
+    reason = str(spoken(reason))
+    title = str(TITLES.get(status, TITLES[400]))
     if "application/json" in request.headers.get("Accept", ""):
         body = {"ok": False, "error": title, "reason": reason, "status": status}
         return JsonResponse(body, status=status)
@@ -66,13 +73,18 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django's answer to a fault of ours; it names no line, and logs no value."""
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        # Who asks, and what is left to be said to them, is in the database.
+        vars(request).pop("_messages", None)
+        request.user = None
+        return problem(request, 503, gettext("Try again in a moment."))
     # Messages of errors may hold values of the data.
-    return problem(request, 500, "It was logged, without any of the data. Try again.")
+    return problem(request, 500, gettext("It was logged, without any of the data. Try again."))
 
 
 def csrf_failure(request: HttpRequest, **_: object) -> HttpResponse:
     """Django's answer to a form that is not from this session."""
-    return problem(request, 403, "The page is older than your session. Load it again.")
+    return problem(request, 403, gettext("The page is older than your session. Load it again."))
 
 
 def health(_request: HttpRequest) -> JsonResponse:

@@ -3,7 +3,8 @@
 An older copy of the database brings back budgets that were spent and rights that were taken away.
 Who can only write the database can put one in while the server is stopped; so nothing starts from
 a database that lacks the entry kept beside the keys, until `restore` has stated in the log that it
-is older, and brought what was kept into it.
+is older, and brought what was kept into it. Where new keys come in the place of others, the entry
+that begins with them states all secrets anew: what states them is a digest of a key.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ from django.db import DatabaseError, close_old_connections, transaction
 from sfumato.core.atomic import atomic_path
 from sfumato.core.chain import Head, detail_text, parse_head
 from sfumato.core.errors import InputError
-from sfumato.server import audit_log
+from sfumato.server import audit_log, stated_rows
+from sfumato.server.accounts.backend import seal_secret, unseal_secret
 from sfumato.server.custodian.project_grants import purge
+from sfumato.server.live.live_projects import key_of, wrapped
 from sfumato.server.proofs import forget, proofs
 from sfumato.server.stated_rows import STATED, Columns, Stated, gone, image, stated, table_of
 from sfumato.server.store import models
+from sfumato.server.vault import load_keys, replace_keys
 
 FILE = "log.head"
 """Beside the keys, where who writes the database does not write."""
@@ -41,7 +45,9 @@ ADVICE = (
 )
 _CARRIED: dict[str, tuple[str, ...]] = {
     "account": ("roles", "is_active"),
-    "project": ("settings", "closed", "state"),
+    "project": ("settings", "consent", "fingerprint", "closed", "state"),
+    "source_sketch": ("fingerprint",),
+    "proposal": ("state",),
     "permission_grant": ("used", "expires", "detail"),
     "allowance": ("budget",),
     "spent": (),
@@ -103,7 +109,8 @@ def _keep() -> None:
             text = detail_text(content)
         with atomic_path(_path()) as part:
             part.touch(mode=0o600)
-            part.write_text(f"{_signature(text)}\n{text}\n", encoding="utf-8")
+            signature = _signature(text, settings.SFUMATO_KEYS.chaining)
+            part.write_text(f"{signature}\n{text}\n", encoding="utf-8")
         known.kept = tip.number
 
 
@@ -131,7 +138,9 @@ def kept() -> Kept | None:
         signature, _, text = _path().read_text(encoding="utf-8").strip().partition("\n")
     except FileNotFoundError:
         return None
-    if not hmac.compare_digest(signature.encode(), _signature(text).encode()):
+    # Cut short, a change of keys leaves one of the key of before.
+    made = (_signature(text, key) for key in settings.SFUMATO_KEYS.chainings)
+    if not any(hmac.compare_digest(signature.encode(), each.encode()) for each in made):
         raise InputError(f"the file {FILE}", "must be signed by this server", found="another")
     content = json.loads(text)
     return Kept(parse_head(content["head"], FILE), content["made"], content["rows"])
@@ -184,6 +193,9 @@ def restore() -> int:
         )
     purged: list[Any] = []
     with transaction.atomic():
+        found = audit_log.head()
+        if audit_log.is_behind():
+            state_anew(check_state())
         rows = list(_brought(was, purged))
         lost = sum(
             len(
@@ -193,7 +205,7 @@ def restore() -> int:
             for table, of_table in was.rows.items()
             if table != "spent"
         )
-        told = {"kept": str(was.head), "found": str(audit_log.head()), "lost": lost}
+        told = {"kept": str(was.head), "found": str(found), "lost": lost}
         audit_log.append(None, "restore", "database", told, rows=rows)
         Session.objects.all().delete()  # whoever has logged out since
     for project in purged:
@@ -202,6 +214,71 @@ def restore() -> int:
     _path().unlink(missing_ok=True)
     keep()
     return lost
+
+
+def rotate() -> dict[str, str]:
+    """Put new keys in the place of the server's; all sessions end.
+
+    Returns
+    -------
+    dict of str to str
+        By key, what the one of before is called, and that which came in its place.
+
+    Raises
+    ------
+    InputError
+        If the log is not whole, or the key folder cannot be written.
+    """
+    with transaction.atomic():
+        audit_log.last_entry()  # so that nobody adds one from here on
+        before = check_state()
+        try:
+            replace_keys(settings.SFUMATO.keys)
+        except OSError:
+            raise InputError("the key folder", "must be one that can be written") from None
+        settings.SFUMATO_KEYS = load_keys(settings.SFUMATO.keys)
+        forget()
+        Session.objects.all().delete()
+        return state_anew(before)
+
+
+def check_state() -> dict[str, str]:
+    """Refuse to go on from rows that are not as the log states them; what the keys are called."""
+    verdict = audit_log.verify()
+    if not verdict.whole:
+        raise InputError(
+            "the audit log",
+            "must be whole",
+            found=verdict.fault or f"{len(verdict.differences):,} rows that differ from it",
+            advice="restore a backup",
+        )
+    last = audit_log.last_entry()
+    return settings.SFUMATO_KEYS.names(audit_log.signed_with(last) if last else None)
+
+
+def state_anew(before: dict[str, str]) -> dict[str, str]:
+    """Seal with the keys that are there now what others sealed, and state all secrets by them."""
+    for account in models.Account.objects.exclude(totp=b"").order_by("pk"):
+        account.totp = seal_secret(unseal_secret(account.totp, account), account)
+        account.save(update_fields=["totp"])
+    for project in models.Project.objects.exclude(state=models.ProjectState.PURGED).order_by("pk"):
+        project.wrapped_key = wrapped(key_of(project), project.pk)
+        project.save(update_fields=["wrapped_key"])
+    now = settings.SFUMATO_KEYS.names()
+    told = {name: f"{before[name]} to {now[name]}" for name in now}
+    audit_log.append(None, audit_log.ROTATED, "keys", told, rows=stated_rows.secrets())
+    return told
+
+
+def check_current() -> None:
+    """Refuse to go on from a log that ends under a key that was replaced."""
+    if audit_log.is_behind():
+        raise InputError(
+            "the audit log",
+            "must go on under the newest key",
+            found="one that was replaced",
+            advice="a change of keys was cut short: sfumato audit rotate",
+        )
 
 
 def _brought(was: Kept, purged: list[Any]) -> Iterator[Stated]:
@@ -273,5 +350,5 @@ def _path() -> Any:
     return settings.SFUMATO.keys / FILE
 
 
-def _signature(text: str) -> str:
-    return hmac.digest(settings.SFUMATO_KEYS.chaining, f"head {text}".encode(), "sha256").hex()
+def _signature(text: str, key: bytes) -> str:
+    return hmac.digest(key, f"head {text}".encode(), "sha256").hex()

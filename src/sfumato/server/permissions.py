@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sfumato.core.phrases import Listed, Phrase
 from sfumato.server.config import Role
-from sfumato.server.proofs import check_proved, check_whole, is_stated_member, proofs
+from sfumato.server.proofs import check_proved, check_whole, is_consented, is_stated_member, proofs
 from sfumato.server.store.models import Account, Dealt, Project, ProjectState
 
 
@@ -16,7 +17,9 @@ class Action(StrEnum):
 
     SEE_PROJECT = "see a project"
     CREATE_PROJECT = "create a project"
-    DEAL = "deal pairs"
+    PROPOSE = "propose rules"
+    CONSENT = "answer a proposal"
+    DEAL = "open the queue"
     SEE_PROGRESS = "see progress"
     RESOLVE = "resolve a conflict"
     CLOSE_PROJECT = "close a project"
@@ -33,6 +36,7 @@ class Action(StrEnum):
     OPEN_CELL = "open a cell"
     DECIDE = "decide a pair"
     READ_AUDIT_LOG = "read the audit log"
+    WATCH = "watch the server"
 
 
 EXPORTS = (Action.EXPORT_DECISIONS, Action.EXPORT_LINKED, Action.EXPORT_IDENTITIES)
@@ -64,16 +68,11 @@ def decide(actor: Account | None, action: Action, resource: Resource = None) -> 
     resource
         With what: a project, a dealt pair, an account, or nothing where the action has no
         object.
-
-    Raises
-    ------
-    Stop
-        If the rows that this goes by are not as the audit log states them.
     """
     if actor is None or not actor.is_active:
-        return Permission(False, "Log in first.")
-    # An auditor may look at a log that is not whole; nothing else is built on it.
-    if action is not Action.READ_AUDIT_LOG:
+        return Permission(False, Phrase("Log in first."))
+    # A log that is not whole may be looked at; nothing else is built on it.
+    if action not in (Action.READ_AUDIT_LOG, Action.WATCH):
         check_whole()
     asked = (resource, resource.project) if isinstance(resource, Dealt) else (resource,)
     for row in (actor, *asked):
@@ -90,23 +89,33 @@ def know_member(project: Project, account: Account, *, is_member: bool) -> None:
 
 def _custodian_of(actor: Account, project: Project) -> Permission:
     if not actor.has_role(Role.CUSTODIAN):
-        return Permission(False, "Only a custodian may do this.")
+        return Permission(False, Phrase("Only a custodian may do this."))
     if project.custodian_id != actor.pk:
-        return Permission(False, "Only the custodian of this project may do this.")
+        return Permission(False, Phrase("Only the custodian of this project may do this."))
     return Permission(True, "Custodian of this project.")
 
 
 def _manager_of(actor: Account, project: Project) -> Permission:
     if not actor.has_role(Role.MANAGER):
-        return Permission(False, "Only a manager may do this.")
+        return Permission(False, Phrase("Only a manager may do this."))
     if project.manager_id != actor.pk:
-        return Permission(False, "Only the manager of this project may do this.")
+        return Permission(False, Phrase("Only the manager of this project may do this."))
     return Permission(True, "Manager of this project.")
 
 
 def _open(project: Project, permission: Permission) -> Permission:
     if permission.allowed and project.state != ProjectState.OPEN:
-        return Permission(False, f"The project is {project.state}.")
+        if project.state == ProjectState.PURGED:
+            return Permission(False, Phrase("The project is purged."))
+        return Permission(False, Phrase("The project is closed."))
+    return permission
+
+
+def _consented(project: Project, permission: Permission) -> Permission:
+    """While it is open, and under rules that its custodian accepted."""
+    permission = _open(project, permission)
+    if permission.allowed and not is_consented(project):
+        return Permission(False, Phrase("The custodian has not accepted the project's rules."))
     return permission
 
 
@@ -127,7 +136,7 @@ def _of_project(rule: Callable[[Account, Project], Permission]) -> Rule:
 
     def asked(actor: Account, resource: Resource) -> Permission:
         if not isinstance(resource, Project):
-            return Permission(False, "There is no such project.")
+            return Permission(False, Phrase("There is no such project."))
         return rule(actor, resource)
 
     return asked
@@ -137,12 +146,27 @@ def _managed_while_open(actor: Account, project: Project) -> Permission:
     return _open(project, _manager_of(actor, project))
 
 
+def _managed_under_rules(actor: Account, project: Project) -> Permission:
+    return _consented(project, _manager_of(actor, project))
+
+
+def _proposed(actor: Account, project: Project) -> Permission:
+    permission = _managed_while_open(actor, project)
+    if permission.allowed and project.custodian_id == actor.pk:
+        return Permission(False, Phrase("No person consents to rules of their own."))
+    return permission
+
+
+def _answered(actor: Account, project: Project) -> Permission:
+    return _open(project, _granted(actor, project))
+
+
 def _managed_once_closed(actor: Account, project: Project) -> Permission:
     permission = _manager_of(actor, project)
     if permission.allowed and project.state == ProjectState.OPEN:
-        return Permission(False, "Close the project first.")
+        return Permission(False, Phrase("Close the project first."))
     if permission.allowed and project.state == ProjectState.PURGED:
-        return Permission(False, "The project is purged.")
+        return Permission(False, Phrase("The project is purged."))
     return permission
 
 
@@ -150,15 +174,15 @@ def _granted(actor: Account, project: Project) -> Permission:
     """A custodian's own decision, never about a project that they manage themselves."""
     permission = _custodian_of(actor, project)
     if permission.allowed and project.manager_id == actor.pk:
-        return Permission(False, "A custodian cannot grant to a project that they manage.")
+        return Permission(False, Phrase("A custodian cannot grant to a project that they manage."))
     if permission.allowed and project.state == ProjectState.PURGED:
-        return Permission(False, "The project is purged.")
+        return Permission(False, Phrase("The project is purged."))
     return permission
 
 
 def _purged(actor: Account, project: Project) -> Permission:
     if project.state == ProjectState.PURGED:
-        return Permission(False, "The project is purged already.")
+        return Permission(False, Phrase("The project is purged already."))
     return _custodian_of(actor, project)
 
 
@@ -169,22 +193,22 @@ def _seen(actor: Account, project: Project) -> Permission:
             return Permission(True, f"The {role} of this project.")
     if _is_member(actor, project) and project.state != ProjectState.PURGED:
         return Permission(True, "Takes part in this project.")
-    return Permission(False, "Does not take part in this project.")
+    return Permission(False, Phrase("Does not take part in this project."))
 
 
 def _worked(actor: Account, project: Project) -> Permission:
     if not actor.has_role(Role.WORKER):
-        return Permission(False, "Only a worker may do this.")
+        return Permission(False, Phrase("Only a worker may do this."))
     if not _is_member(actor, project):
-        return Permission(False, "Does not take part in this project.")
-    return _open(project, Permission(True, "Worker of this project."))
+        return Permission(False, Phrase("Does not take part in this project."))
+    return _consented(project, Permission(True, "Worker of this project."))
 
 
 def _dealt_to(actor: Account, resource: Resource) -> Permission:
     if not isinstance(resource, Dealt) or resource.worker_id != actor.pk:
-        return Permission(False, "The pair was not dealt to this worker.")
+        return Permission(False, Phrase("The pair was not dealt to this worker."))
     if resource.taken_back is not None:
-        return Permission(False, "The pair was taken back.")
+        return Permission(False, Phrase("The pair was taken back."))
     return _worked(actor, resource.project)
 
 
@@ -201,11 +225,11 @@ def _with_role(*roles: Role) -> Rule:
 def _accounts(actor: Account, resource: Resource) -> Permission:
     permission = _with_role(Role.CUSTODIAN)(actor, resource)
     if permission.allowed and isinstance(resource, Account) and resource.pk == actor.pk:
-        return Permission(False, "You cannot reset or deactivate your own account here.")
+        return Permission(False, Phrase("You cannot reset or deactivate your own account here."))
     return permission
 
 
-_AT_THE_SERVER = "Reset the account at the server: sfumato account reset NAME."
+_AT_THE_SERVER = Phrase("Reset the account at the server: sfumato account reset NAME.")
 
 
 def _reset(actor: Account, resource: Resource) -> Permission:
@@ -216,29 +240,34 @@ def _reset(actor: Account, resource: Resource) -> Permission:
     # What a worker may do, a custodian of the same projects may allow.
     more = set(resource.roles) - {*actor.roles, Role.WORKER}
     if more:
-        roles = " and ".join(sorted(more))
-        return Permission(False, f"This person is {roles}, and you are not. {_AT_THE_SERVER}")
+        roles = ", ".join(sorted(more))
+        why = Phrase("This person has roles that you have not: {roles}.", roles=roles)
+        return Permission(False, Listed((why, _AT_THE_SERVER), " "))
     # As the log states them: a row of the database could be removed.
     projects = proofs().replay.rows.get("project", {})
     going_on = {key: row for key, row in list(projects.items()) if row.get("state") != "purged"}
     if any(resource.pk in (row["custodian_id"], row["manager_id"]) for row in going_on.values()):
-        return Permission(False, f"This person has projects of their own. {_AT_THE_SERVER}")
+        why = Phrase("This person has projects of their own.")
+        return Permission(False, Listed((why, _AT_THE_SERVER), " "))
     for key, account in proofs().members():
         if account == resource.pk and going_on.get(key, {}).get("custodian_id", actor.pk) != (
             actor.pk
         ):
-            why = "This person takes part in a project of another custodian."
-            return Permission(False, f"{why} {_AT_THE_SERVER}")
+            why = Phrase("This person takes part in a project of another custodian.")
+            return Permission(False, Listed((why, _AT_THE_SERVER), " "))
     return permission
 
 
 _RULES: Mapping[Action, Rule] = {
     Action.SEE_PROJECT: _of_project(_seen),
     Action.CREATE_PROJECT: _with_role(Role.MANAGER),
-    Action.DEAL: _of_project(_managed_while_open),
+    Action.PROPOSE: _of_project(_proposed),
+    Action.CONSENT: _of_project(_answered),
+    Action.DEAL: _of_project(_managed_under_rules),
     Action.SEE_PROGRESS: _of_project(_manager_of),
-    Action.RESOLVE: _of_project(_managed_while_open),
-    Action.CLOSE_PROJECT: _of_project(_managed_while_open),
+    Action.RESOLVE: _of_project(_managed_under_rules),
+    # What is closed is exported: nothing is under rules that nobody accepts.
+    Action.CLOSE_PROJECT: _of_project(_managed_under_rules),
     Action.EXPORT_DECISIONS: _of_project(_managed_once_closed),
     Action.EXPORT_LINKED: _of_project(_managed_once_closed),
     Action.EXPORT_IDENTITIES: _of_project(_managed_once_closed),
@@ -252,4 +281,6 @@ _RULES: Mapping[Action, Rule] = {
     Action.OPEN_CELL: _dealt_to,
     Action.DECIDE: _dealt_to,
     Action.READ_AUDIT_LOG: _with_role(Role.AUDITOR),
+    # Custodians manage the accounts: they are who runs it.
+    Action.WATCH: _with_role(Role.CUSTODIAN, Role.AUDITOR),
 }

@@ -9,13 +9,14 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Collection, Iterator
+from copy import copy
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from sfumato.core.chain import START, Head, Link, fault_of
-from sfumato.server.audit_log import FIELDS, append, has_appended, signed_by
+from sfumato.server.audit_log import FIELDS, Signatures, append, has_appended, signed_by
 from sfumato.server.error_pages import Stop
 from sfumato.server.replay import Replay
 from sfumato.server.stated_rows import PAIRS, STATED, columns_of_pairs, image, table_of
@@ -56,7 +57,7 @@ class Proofs:
 
     def __init__(self) -> None:
         self.replay = Replay(_KEPT)
-        self.tip = Head(0, START)
+        self.tip, self.signed = Head(0, START), signed_by()
         self.fault = ""
         self.kept = 0
         self.lock = threading.RLock()
@@ -68,7 +69,7 @@ class Proofs:
         with self.lock:
             if has_appended():
                 return
-            self.tip, self.fault = read_on(self.replay, self.tip)
+            self.tip, self.fault = read_on(self.replay, self.tip, self.signed)
 
     def members(self) -> set[tuple[str, int]]:
         """Projects with those who take part in them."""
@@ -111,20 +112,21 @@ def forget() -> None:
     _proofs = Proofs()
 
 
-def read_on(replay: Replay, tip: Head) -> tuple[Head, str]:
+def read_on(replay: Replay, tip: Head, signed: Signatures) -> tuple[Head, str]:
     """Replay the entries after one, up to the last or to one that is not ours.
 
     Parameters
     ----------
     tip
         The entry.
+    signed
+        What was asked of the entries up to it.
 
     Returns
     -------
     tuple of Head and str
         The last entry that was replayed, and what is wrong with the next.
     """
-    signed = signed_by()
     while True:
         (rows,) = ask((_SINCE, [tip.number]))
         if tip.number:
@@ -144,25 +146,13 @@ def read_on(replay: Replay, tip: Head) -> tuple[Head, str]:
 
 
 def check_whole() -> None:
-    """Refuse to go on from a log that was cut or changed.
-
-    Raises
-    ------
-    Stop
-        If it was.
-    """
+    """Refuse to go on from a log that was cut or changed."""
     if _proofs.fault:
         raise Stop(409, f"The audit log is not whole: {_proofs.fault}. {_ADVICE}")
 
 
 def check_proved(row: Any) -> None:
-    """Refuse to go on from a row that was read, where its columns are not as the log states.
-
-    Raises
-    ------
-    Stop
-        If they are not, or are now others than were read.
-    """
+    """Refuse to go on from a row that was read, where its columns are not as the log states."""
     table = table_of(row.__class__)
     left_out = row.get_deferred_fields() | _COUNTED_BY_OTHERS.get(table.name, set())
     names = [name for name in _KEPT[table.name] if name not in left_out]
@@ -182,11 +172,6 @@ def check_stated(row: Any, *names: str) -> None:
     ----------
     *names
         The columns; all of them without.
-
-    Raises
-    ------
-    Stop
-        If the row is not as the log states it.
     """
     check_whole()
     model = row.__class__
@@ -210,11 +195,6 @@ def check_none(row: Any, **which: object) -> None:
     ----------
     **which
         Its columns, of which there is one row.
-
-    Raises
-    ------
-    Stop
-        If there should be one.
     """
     table = table_of(row.__class__)
     for key, columns in list(_proofs.replay.rows.get(table.name, {}).items()):
@@ -231,11 +211,6 @@ def check_all(rows: QuerySet[Any], names: Collection[str], **which: Collection[A
         The rows, which nobody else writes meanwhile.
     which
         By column, what the rows may have that are stated.
-
-    Raises
-    ------
-    Stop
-        If one is another, there is one more, or one less.
     """
     table = table_of(rows.model)
     _proofs.follow()
@@ -256,18 +231,7 @@ def check_all(rows: QuerySet[Any], names: Collection[str], **which: Collection[A
 
 
 def check_pairs(project: models.Project) -> array[int]:
-    """Refuse to go on unless the pairs of a project are those that the log states.
-
-    Returns
-    -------
-    array of int
-        The key of each pair, by its number.
-
-    Raises
-    ------
-    Stop
-        If they are not.
-    """
+    """The keys of a project's pairs, by number; refuse to go on unless the log states them."""
     _proofs.follow()
     check_whole()
     found = array("q")
@@ -286,13 +250,7 @@ def _noting(pairs: Any, found: array[int]) -> Iterator[tuple[int, int, bool]]:
 
 
 def check_project(project: models.Project) -> None:
-    """Refuse to export from a project unless all that was answered is as the log states.
-
-    Raises
-    ------
-    Stop
-        If something is not.
-    """
+    """Refuse to export from a project unless all that was answered is as the log states."""
     pairs = set(check_pairs(project))
     dealt = models.Dealt.objects.filter(project=project)
     names = ("worker_id", "pair_id", "taken_back", "shown", "modes", "answer")
@@ -313,6 +271,25 @@ def is_stated_member(project: models.Project, account: models.Account) -> bool:
     if found is not None:
         check_proved(found)
     return found is not None
+
+
+def is_consented(project: models.Project) -> bool:
+    """Whether the entries state that the custodian accepted the rules that a project has."""
+    key, wanted = project.consent, (str(project.pk), project.custodian_id, project.settings)
+    if key is None:
+        return False
+    stated = _proofs.replay.columns("proposal", key) or {}
+    if stated.get("state") != models.ProposalState.ACCEPTED or stated["rules"] != project.settings:
+        # An entry of the same transaction may state it.
+        found = models.Proposal.objects.filter(pk=key).first()
+        if found is None:
+            return False
+        check_proved(found)
+        stated = {name: getattr(found, name) for name in ("state", "to_id", "by_id", "rules")}
+        stated["project_id"] = str(found.project_id)
+    accepted = stated["state"] == models.ProposalState.ACCEPTED
+    told = stated["project_id"], stated["to_id"], stated["rules"]
+    return accepted and told == wanted and stated["by_id"] != stated["to_id"]
 
 
 def _differing(row: Any, names: Collection[str], replay: Replay) -> str:
@@ -341,5 +318,5 @@ def _stated_now(table: Any, row: Any) -> Replay:
         if known is not None:
             replay.rows[table.name] = {str(row.pk): dict(known)}
         if has_appended():
-            read_on(replay, _proofs.tip)
+            read_on(replay, _proofs.tip, copy(_proofs.signed))
         return replay

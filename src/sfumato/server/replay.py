@@ -12,25 +12,18 @@ from typing import Any
 
 from django.db import connection
 
-from sfumato.server.stated_rows import (
-    MORE,
-    PAIRS,
-    ROWS,
-    STATED,
-    Columns,
-    Table,
-    columns_of_pairs,
-    image,
-    table_of,
-    with_more,
-)
+from sfumato.server import stated_rows
+from sfumato.server.stated_rows import MORE, PAIRS, ROWS, STATED, Columns, Table, image, table_of
 from sfumato.server.store import models
 from sfumato.server.store.statements import locks_rows
 
 _TABLES = {table_of(model).name: table_of(model) for model in STATED}
 _WITH_PROJECT = tuple(
     table_of(model).name
-    for model in (models.Member, models.Grant, models.Link, models.Allowance, models.Dealt)
+    for model in (
+        *(models.Proposal, models.Member, models.Grant, models.Link),
+        *(models.Allowance, models.Dealt),
+    )
 )
 """Tables whose rows go when their project is purged."""
 _SHOWN = 40
@@ -103,7 +96,7 @@ def _build(known: Columns, columns: Columns, table: str, kept: frozenset[str] | 
             known[name] = value
         else:
             had = known[column] if column in known else _TABLES[table].usual[column]
-            known[column] = with_more(had, value)
+            known[column] = stated_rows.with_more(had, value)
 
 
 def differences(replay: Replay) -> Iterator[str]:
@@ -148,7 +141,7 @@ def _of_pairs(replay: Replay) -> Iterator[str]:
     rows = pairs.values_list("project_id", "pk", "number", "gold").iterator(chunk_size=10_000)
     for project, of_project in groupby(rows, itemgetter(0)):
         wanted = stated.pop(str(project), None)
-        found = columns_of_pairs(row[1:] for row in of_project)
+        found = stated_rows.columns_of_pairs(row[1:] for row in of_project)
         if wanted is None:
             yield f"{PAIRS} of project {project} are there, and no entry states them"
         elif found != wanted:

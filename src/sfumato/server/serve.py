@@ -37,6 +37,7 @@ from sfumato.server.permissions import Action, decide
 from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link
 from sfumato.server.store.statements import checkpoint_beside
+from sfumato.server.watch import watch_turns
 
 YOUNG, MIDDLE, OLD = 1_000, 20, 50
 """Objects, and rounds, after which each generation is looked at."""
@@ -158,6 +159,7 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
         )
     except (OSError, ValueError, OverflowError) as error:
         raise _not_listening(config, error) from None
+    watch_turns(server.task_dispatcher)
     # PostgreSQL does this by itself.
     if not config.database:
         checkpoint_beside(config.data / DATABASE_FILE)

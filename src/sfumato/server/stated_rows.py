@@ -11,6 +11,8 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -32,8 +34,9 @@ PAIRS = "pair"
 MORE = "+"
 """Before a column of which an entry states how much was added."""
 STATED = (
-    *(models.Account, models.Link, models.Project, models.Member, models.Grant),
+    *(models.Account, models.Link, models.Project, models.Proposal, models.Member, models.Grant),
     *(models.Allowance, models.Spent, models.Dealt, models.DecisionEvent, models.Resolution),
+    models.SourceSketch,
 )
 """The tables whose rows are stated one by one."""
 # By table, as a migration has models of its own.
@@ -45,6 +48,8 @@ _SECRET = {
     "account": {"name", "password", "totp", "recovery"},
     "link": {"token"},
     "project": {"title", "attributes", "weights", "wrapped_key"},
+    "proposal": {"about", "reason"},
+    "source_sketch": {"sketch"},
     "dealt": {"note"},
 }
 _DIGITS = 32
@@ -163,6 +168,20 @@ def stated_pairs(project: Any) -> Stated:
     return PAIRS, str(project.pk), columns_of_pairs(rows)
 
 
+def secrets() -> Iterator[Stated]:
+    """What is stated of all that is told by digests alone."""
+    for model in STATED:
+        names = [name for name, secret in table_of(model).secret.items() if secret]
+        if not names:
+            continue
+        for row in model.objects.order_by("pk").only(*names).iterator(chunk_size=2000):
+            table, key, columns = stated(row, *names)
+            # Of what is empty no digest is stated.
+            if filled := {name: digest for name, digest in (columns or {}).items() if digest}:
+                yield table, key, filled
+    yield from map(stated_pairs, models.Project.objects.exclude(state=models.ProjectState.PURGED))
+
+
 def columns_of_pairs(rows: Iterable[tuple[int, int, bool]]) -> Columns:
     """What is stated of pairs, each its key, number and whether its truth is known."""
     digest, count = hashlib.sha256(), 0
@@ -196,6 +215,19 @@ def _both(before: Columns, columns: Columns) -> Columns:
     return both
 
 
+_key: ContextVar[bytes | None] = ContextVar("key", default=None)
+
+
+@contextmanager
+def stated_with(key: bytes) -> Iterator[None]:
+    """Make digests with a key of the log, not with the newest, while this lasts."""
+    token = _key.set(key)
+    try:
+        yield
+    finally:
+        _key.reset(token)
+
+
 def _digest(text: str) -> str:
-    key = settings.SFUMATO_KEYS.chaining
+    key = _key.get() or settings.SFUMATO_KEYS.chaining
     return hmac.digest(key, f"row {text}".encode(), "sha256").hex()[:_DIGITS]

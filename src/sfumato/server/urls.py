@@ -5,10 +5,12 @@ from django.urls import path
 from sfumato.server import auditor_views as auditor
 from sfumato.server.accounts import organisation
 from sfumato.server.accounts import views as accounts
+from sfumato.server.custodian import consent
 from sfumato.server.custodian import views as custodian
 from sfumato.server.error_pages import health
 from sfumato.server.manager import views as manager
 from sfumato.server.manager import views_new as new_projects
+from sfumato.server.watch import watch
 from sfumato.server.worker import views as worker
 
 _ONE = "accounts/<str:pseudonym>"
@@ -47,6 +49,7 @@ urlpatterns = [
         for end, view in accounts.CHANGES.items()
     ),
     path(f"{_PROJECT}/pairs", worker.work, name="work"),
+    path(f"{_PROJECT}/pairs/next", worker.next_pair, name="work_next"),
     path(f"{_PROJECT}/pairs/<str:token>", worker.pair, name="work_pair"),
     path(f"{_PROJECT}/pairs/<str:token>/<str:verb>", worker.change, name="work_change"),
     path("projects", manager.projects, name="projects"),
@@ -55,7 +58,7 @@ urlpatterns = [
     path("projects/new/cancel", new_projects.cancel, name="new_cancel"),
     path(f"{_PROJECT}/", manager.manage, name="manage"),
     path(f"{_PROJECT}/progress", manager.progress_fragment, name="progress"),
-    path(f"{_PROJECT}/deal", manager.deal_page, name="deal"),
+    path(f"{_PROJECT}/queue", manager.queue_page, name="queue"),
     path(f"{_PROJECT}/invite", manager.invite_page, name="invite_worker"),
     path(f"{_PROJECT}/close", manager.close, name="close"),
     path(f"{_PROJECT}/conflicts", manager.conflicts, name="conflicts"),
@@ -70,9 +73,12 @@ urlpatterns = [
     path(f"{_PROJECT}/export/report", manager.export_report, name="export_report"),
     path(f"{_PROJECT}/export/linked", manager.export_linked, name="export_linked"),
     path(f"{_PROJECT}/export/identities", manager.export_identities, name="export_identities"),
+    path(f"{_PROJECT}/rules", consent.rules_page, name="rules"),
+    path(f"{_PROJECT}/consent", consent.consent_page, name="consent"),
     path(f"{_PROJECT}/grants", custodian.grants_page, name="grants"),
     path(f"{_PROJECT}/grants/<int:number>/revoke", custodian.revoke_page, name="revoke"),
     path(f"{_PROJECT}/purge", custodian.purge_page, name="purge"),
+    path("watch", watch, name="watch"),
     path("audit", auditor.audit, name="audit"),
     path("audit/check", auditor.check, name="audit_check"),
     path("audit/download", auditor.download, name="audit_download"),

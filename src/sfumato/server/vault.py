@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import struct
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from sfumato.core.atomic import atomic_path
+from sfumato.core.chain import keyed_by, made_by
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import make_key, read_key
 
@@ -22,6 +26,8 @@ LOG_BEGAN = "log.began"
 """A file beside the keys: the log of their server states rows. Who writes only to the database
 cannot remove it."""
 _NAMES = ("wrapping.key", "signing.key", "session.key", "fingerprint.key")
+REPLACED = ("wrapping", "signing", "session")
+"""Keys that others can come in the place of. By that of fingerprints budgets find their people."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,23 +42,57 @@ class Keys:
         Django's secret: digests of session ids, what it signs.
     fingerprint
         Makes fingerprints of sources that tell nothing without it.
+    old_wrapping, old_signing
+        Keys that others came in the place of, the first one first.
     """
 
     wrapping: bytes
     signing: bytes
     session: bytes
     fingerprint: bytes
+    old_wrapping: tuple[bytes, ...] = ()
+    old_signing: tuple[bytes, ...] = ()
 
     @property
     def signer(self) -> Ed25519PrivateKey:
         """The key that signed the audit log before its entries were keyed."""
-        return Ed25519PrivateKey.from_private_bytes(self.signing)
+        return Ed25519PrivateKey.from_private_bytes(self.signings[0])
+
+    @property
+    def signings(self) -> tuple[bytes, ...]:
+        """The keys of which those of the audit log are made, in their order."""
+        return (*self.old_signing, self.signing)
 
     @cached_property
+    def chainings(self) -> tuple[bytes, ...]:
+        """The keys of the entries of the audit log, in their order."""
+        # Others than the signer's, of the same files: a key is used in one way only.
+        told = b"entries of the audit log"
+        return tuple(hmac.digest(key, told, "sha256") for key in self.signings)
+
+    @property
     def chaining(self) -> bytes:
-        """The key of the entries of the audit log."""
-        # Another one than the signer's, of the same file: a key is used in one way only.
-        return hmac.digest(self.signing, b"entries of the audit log", "sha256")
+        """The key of the entries of the audit log that are made now."""
+        return self.chainings[-1]
+
+    @cached_property
+    def checks(self) -> tuple[Callable[[bytes, bytes], bool], ...]:
+        """What checks entries: of before they were keyed, then of each of `chainings`."""
+        return (made_by(self.signer), *map(keyed_by, self.chainings))
+
+    def names(self, place: int | None = None) -> dict[str, str]:
+        """What each key that can be replaced is called where it must not be told.
+
+        Parameters
+        ----------
+        place
+            Which of `signings` is named; the newest without.
+        """
+        keys = {name: getattr(self, name) for name in REPLACED} | {
+            "signing": self.signings[-1 if place is None else place]
+        }
+        # Of 64 bits: nobody has so many keys that two meet.
+        return {name: hmac.digest(key, b"name", "sha256").hex()[:16] for name, key in keys.items()}
 
     def fingerprint_of(self, data: bytes) -> str:
         """Keyed fingerprint of some bytes, in hexadecimal digits."""
@@ -81,19 +121,16 @@ class Keys:
         Raises
         ------
         cryptography.exceptions.InvalidTag
-            If it was not wrapped with this key for this purpose.
+            If it was wrapped with none of the keys for this purpose.
         """
+        for key in self.old_wrapping:
+            with suppress(InvalidTag):
+                return AESGCM(key).decrypt(wrapped[:12], wrapped[12:], purpose)
         return AESGCM(self.wrapping).decrypt(wrapped[:12], wrapped[12:], purpose)
 
 
 def load_keys(folder: Path) -> Keys:
-    """The keys in a folder, made there where it is empty.
-
-    Parameters
-    ----------
-    folder
-        The folder; only its owner may read it.
-    """
+    """The keys in a folder, made there where it is empty."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Made only where there is none: a new key beside old data would make it unreadable.
@@ -108,11 +145,42 @@ def load_keys(folder: Path) -> Keys:
                 found=f"{len(there)} of {len(_NAMES)}",
                 advice="restore it from its backup; without it the data cannot be read",
             )
-        return Keys(*(read_key(folder / name) for name in _NAMES))
+        wrapping, signing, session, fingerprint = (read_key(folder / name) for name in _NAMES)
+        old = (tuple(map(read_key, _replaced(folder, name))) for name in ("wrapping", "signing"))
+        return Keys(wrapping, signing, session, fingerprint, *old)
     except OSError:
         raise InputError(
             f"key folder {folder.name}", "must be a folder that can be read and made"
         ) from None
+
+
+def replace_keys(folder: Path) -> None:
+    """Put new keys in the place of those that can be replaced, which stay beside them by number.
+
+    Whenever it is cut short, no key is lost, and it can be done again.
+    """
+    before = {name: _replaced(folder, name) for name in REPLACED}
+    for name, old in before.items():
+        path, new = folder / f"{name}.key", folder / f"{name}.new"
+        make_key(new)
+        if not old or read_key(old[-1]) != read_key(path):
+            os.link(path, folder / f"{name}.{len(old) + 1}.key")
+        new.replace(path)
+    # On the disk before anything is made with them.
+    with_folder = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(with_folder)
+    finally:
+        os.close(with_folder)
+
+
+def _replaced(folder: Path, name: str) -> list[Path]:
+    names = re.compile(rf"{name}\.([1-9][0-9]*)\.key")
+    numbers = {int(found[1]) for path in folder.iterdir() if (found := names.fullmatch(path.name))}
+    if lost := {*range(1, len(numbers) + 1)} - numbers:
+        told = f"{name}.{min(lost)}.key in the key folder"
+        raise InputError(told, "must be there", advice="restore it from its backup")
+    return [folder / f"{name}.{number}.key" for number in sorted(numbers)]
 
 
 _MAGIC = b"SFUMATO1"
@@ -149,13 +217,7 @@ def seal(data: bytes, key: bytes, purpose: bytes) -> bytes:
 
 
 def unseal(sealed: bytes, key: bytes, purpose: bytes) -> bytes:
-    """What was sealed.
-
-    Parameters
-    ----------
-    sealed
-        What `seal` returned.
-    """
+    """What was sealed."""
     cipher, at, place = AESGCM(key), 16, 0
     parts: list[bytes] = []
     stem = sealed[8:16]
@@ -178,13 +240,7 @@ def unseal(sealed: bytes, key: bytes, purpose: bytes) -> bytes:
 
 
 def write_sealed(path: Path, data: bytes, key: bytes, purpose: bytes) -> None:
-    """Encrypt some bytes into a file, whole or not at all.
-
-    Parameters
-    ----------
-    data, key, purpose
-        As for `seal`.
-    """
+    """Encrypt some bytes into a file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with atomic_path(path) as part:
         part.write_bytes(seal(data, key, purpose))
@@ -193,13 +249,7 @@ def write_sealed(path: Path, data: bytes, key: bytes, purpose: bytes) -> None:
 
 
 def read_sealed(path: Path, key: bytes, purpose: bytes) -> bytes:
-    """What an encrypted file holds.
-
-    Parameters
-    ----------
-    key, purpose
-        As for `unseal`.
-    """
+    """What an encrypted file holds."""
     try:
         sealed = path.read_bytes()
     except OSError:

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Floats
+from sfumato.core.number_text import percentage
+from sfumato.table import header_words
 from sfumato.table.common_words import (
     BIRTH_WORDS,
     COUNTRIES,
@@ -26,15 +28,6 @@ from sfumato.table.common_words import (
     SURNAMES,
     YES_NO,
     folded,
-)
-from sfumato.table.header_words import (
-    MOMENT_WORDS,
-    hinted,
-    identifies,
-    named,
-    says_money,
-    says_nothing,
-    words_of,
 )
 from sfumato.table.person_candidates import FREE_TEXT_LENGTH, FREE_TEXT_SPACES, scale_of
 from sfumato.table.sources import is_text, matching
@@ -162,12 +155,16 @@ def _one_value(form: Form, header: str) -> Held:
         return found
     if form.look == "text" and _is_sentence(column.texts[0].as_py()):
         return Held(Content.FREE_TEXT, CERTAIN, "a long text throughout")
-    if says_nothing(header) and form.look == "text" and may_be_names(column.texts.to_pylist()):
+    if (
+        header_words.says_nothing(header)
+        and form.look == "text"
+        and may_be_names(column.texts.to_pylist())
+    ):
         return Held(
             Content.FULL_NAME, CERTAIN, "words with capitals under a name that says nothing"
         )
     if form.look == "dates" and (
-        named(map(folded, column.words), BIRTH_WORDS) or _years_ago(form) >= YOUNGEST
+        header_words.named(map(folded, column.words), BIRTH_WORDS) or _years_ago(form) >= YOUNGEST
     ):
         return Held(Content.DATE_OF_BIRTH, CERTAIN, "one past date, as that of a birth")
     if form.told_apart > 1:
@@ -179,7 +176,7 @@ class _Values:
     """Different values of a column as texts, with the share of the records that have them."""
 
     def __init__(self, form: Form, header: str) -> None:
-        self.form, self.header, self.words = form, header.casefold(), words_of(header)
+        self.form, self.header, self.words = form, header.casefold(), header_words.words_of(header)
         self.weights = form.counts[:LOOKED_AT] / max(form.counts[:LOOKED_AT].sum(), 1)
         self.plain = form.values[:LOOKED_AT]
         texts = self.plain if is_text(self.plain.type) else _printed(self.plain, form.width)
@@ -232,7 +229,9 @@ def _date(form: Form) -> Held:
         )
     if years[2] + 1970 < now - YOUNGEST and years[4] + 1970 < now and spread >= 8:
         return Held(Content.DATE_OF_BIRTH, 0.6, f"past dates spread over {spread:.0f} years")
-    return Held(Content.DATE, 0.9, f"dates within {max(spread, 0.1):.1f} years, as events have")
+    duration = f"{max(spread, 0.1):.1f}".removesuffix(".0")
+    within = "a year" if duration == "1" else f"{duration} years"
+    return Held(Content.DATE, 0.9, f"dates within {within}, as events have")
 
 
 def _years_ago(form: Form) -> float:
@@ -266,7 +265,7 @@ def _of_few(column: _Values) -> Held | None:
     texts = column.texts.to_pylist()
     for content, test, most, why in _ONE_BY_ONE:
         if float(np.mean([bool(test(text)) for text in texts])) > most:
-            return Held(content, CERTAIN, f"{why}, by each of its few values")
+            return Held(content, CERTAIN, f"{why}; few different values, each looked at")
     names = [text for text in texts if _is_called_as_people_are(text)]
     if len(names) == len(texts) and _are_known_names(texts):
         several = all(re.search(r"\S[ ,]+\S", text) for text in texts)
@@ -436,7 +435,7 @@ def _codes(column: _Values) -> Held | None:
         if share < 0.95 or not _bears_out(called, column):
             continue
         return Held(
-            content, 0.9, f"codes of the shape of {called} in {100 * share:.0f} % of the records"
+            content, 0.9, f"codes of the shape of {called} in {percentage(share, 0)} of the records"
         )
     # SNOMED CT numbers concepts by 6 to 18 digits, the last of which is Verhoeff's check digit.
     digits = (
@@ -638,7 +637,7 @@ def _postcode(column: _Values) -> Held | None:
         if plain and (
             (form.look == "numbers" and not form.width)
             or form.filled < 3 * form.distinct
-            or says_money(column.header)
+            or header_words.says_money(column.header)
         ):
             return None
         if sure == 0.5 and form.look == "numbers" and _years(form.numbers()):
@@ -777,26 +776,31 @@ def _known_names(column: _Values) -> Held | None:
     # Other words end like surnames, too, so that endings count beside some known surnames only.
     family = max(known, ended if ended > 0.35 and known > 0.03 else 0.0)
     several = float(weights[[len(token) > 1 for token in tokens]].sum())
-    said = "names of people: {:.0f} % of the records have a frequent {}"
+
+    def said(share: float, what: str) -> str:
+        return f"names of people: {percentage(share, 0)} of the records have a frequent {what}"
+
     if (
         several > 0.7
         and form.distinct > 20
         and given > 0.25
         and (known + ended > 0.15 or given > 0.5)
     ):
-        return Held(Content.FULL_NAME, 0.95, said.format(100 * given, "given name"))
+        return Held(Content.FULL_NAME, 0.95, said(given, "given name"))
     known_ones = sum(any(t in GIVEN_NAMES for t in token) for token in tokens)
     # Many given names are surnames, too: the more frequent of both kinds decides.
     if given > 0.25 and first >= family * 0.9 and known_ones > 2:
-        return Held(Content.GIVEN_NAME, min(0.6 + given / 2, 0.97), said.format(100 * given, "one"))
+        return Held(Content.GIVEN_NAME, min(0.6 + given / 2, 0.97), said(given, "one"))
     if several > MOSTLY and _share_no_words(column.texts):
         return Held(Content.FULL_NAME, CERTAIN, "words with capitals, hardly one of them in two")
     if family > 0.12 and form.distinct > 15:
         return Held(
-            Content.SURNAME, min(0.65 + family / 2, 0.97), said.format(100 * family, "surname")
+            Content.SURNAME,
+            min(0.65 + family / 2, 0.97),
+            said(family, "surname"),
         )
     if given > 0.12 and form.distinct > 15:
-        return Held(Content.GIVEN_NAME, 0.65, said.format(100 * given, "one"))
+        return Held(Content.GIVEN_NAME, 0.65, said(given, "one"))
     return None
 
 
@@ -852,9 +856,12 @@ def _year_or_age(column: _Values) -> Held | None:  # noqa: PLR0911
             return Held(Content.YEAR_OF_BIRTH, 0.9, f"years spread over {high - low:.0f} years")
         return Held(Content.YEAR, 0.9, "years")
     ends = int(numbers.min()), int(numbers.max())
-    says_age = named(map(folded, column.words), _AGES)
-    says_other = identifies(column.words) or hinted(column.header, "person") or named(
-        map(folded, column.words), _AMOUNTS)  # fmt: skip
+    says_age = header_words.named(map(folded, column.words), _AGES)
+    says_other = (
+        header_words.identifies(column.words)
+        or header_words.hinted(column.header, "person")
+        or header_words.named(map(folded, column.words), _AMOUNTS)
+    )
     # Ages begin at 0, numbers of households at 1; those of records are different in each.
     as_ages = ends[0] == 0 and 60 <= ends[1] <= 110 and not form.unique
     if form.distinct > FEW and _are_numbering(form, numbers) and not (says_age or as_ages):
@@ -887,8 +894,8 @@ def _moment(column: _Values) -> Held | None:
     numbers = form.numbers()
     if not form.whole or form.distinct <= FEW:
         return None
-    now, says = (_now() + 2 - 1970) * 365.25 * _SECONDS_A_DAY, named(
-        map(folded, column.words), f"{MOMENT_WORDS} {DATE_WORDS}")  # fmt: skip
+    now, says = (_now() + 2 - 1970) * 365.25 * _SECONDS_A_DAY, header_words.named(
+        map(folded, column.words), f"{header_words.MOMENT_WORDS} {DATE_WORDS}")  # fmt: skip
     for parts in _CLOCKS:
         first, last = float(numbers.min()) / parts, float(numbers.max()) / parts
         if not (_SECONDS_A_DAY * 365 if says else _FIRST_CLOCK) <= first < last <= now:
@@ -924,12 +931,12 @@ def _number(column: _Values) -> Held:
         few = form.distinct <= 12
         return Held(Content.CATEGORY if few else Content.MEASUREMENT, 0.8, "numbers with decimals")
     many = form.distinct > FEW or form.distinct > 0.3 * form.filled
-    if says_money(column.header) and many and not _are_numbering(form, numbers):
+    if header_words.says_money(column.header) and many and not _are_numbering(form, numbers):
         return Held(Content.NUMBER, 0.8, "whole numbers, and its name says money")
     long = float(numbers.max()) >= 1e8 and form.distinct > 0.5 * form.filled
     if long or (form.unique and form.filled >= 20 and not is_skewed(numbers)):
         return Held(Content.IDENTIFIER, 0.9, "whole numbers, different in every record")
-    amount = named(map(folded, column.words), _AMOUNTS)
+    amount = header_words.named(map(folded, column.words), _AMOUNTS)
     if form.distinct > FEW and _are_numbering(form, numbers) and not amount:
         return Held(
             Content.IDENTIFIER, CERTAIN, "numbers without gaps, as those that number things"

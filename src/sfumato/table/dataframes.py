@@ -207,6 +207,6 @@ def _not_computed() -> InputError:
     return InputError(
         SUBJECT,
         "must be computed without an error",
-        found="an error of its engine, whose text may hold values",
+        found="an error of its engine; its text may hold values",
         advice="compute it first, for example by collecting it, and pass on the result",
     )

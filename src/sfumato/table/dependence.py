@@ -315,7 +315,7 @@ def check_leaks(table: Table) -> Table:
     figures = column_figures(table)
     _refuse_leaks(
         {figure.column: figure.leak for figure in figures if figure.leak and not figure.accepted},
-        "columns that tell neither a quasi-identifier nor the person",
+        "columns that do not tell a quasi-identifier or the person",
         "make it a quasi-identifier, coarsen it under [recipe]",
     )
     # Nothing behind this check needs direct identifiers, so that they are let go.

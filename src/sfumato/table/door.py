@@ -453,8 +453,8 @@ def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[st
         if open_:
             several = "columns" if len(open_) > 1 else "column"
             said.append(
-                f"{several} {sources.listed(open_)} of the file: {why}, so they are not measured, "
-                "and no release lets them out."
+                f"{several} {sources.listed(open_)} of the file: {why}. The insider's row alone "
+                "counts them, and no release lets them out."
             )
     return said
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.core.declaration import Layout
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.table import sources
 
 CANDIDATES = (",", ";", "\t", "|")
@@ -170,10 +170,12 @@ def check_header(
     raise InputError(
         subject,
         "must name its columns in the first line",
-        found=f"the form of a record there, in {sum(known)} of {len(known)} columns of a known "
-        "form: is it a record, or does it name the columns?",
-        advice="a record: --no-header, with names in --names (in Python and projects header = "
-        "false, names = [...]), or write the names into the file; names: --header (header = true)",
+        found=f"what looks like a record, in {sum(known)} of {len(known)} columns of a known form",
+        advice=typed(
+            "if it is one, say header=False and names=[...]; if it names the columns, header=True",
+            "if it is one, say --no-header --names NAME,... (in a project header = false, names = "
+            "[...]); if it names the columns, --header (header = true)",
+        ),
     )
 
 

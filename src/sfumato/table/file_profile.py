@@ -106,7 +106,7 @@ class ColumnProfile(Form):
         if self.unreadable:
             parts.append(f"{self.unreadable:,} cannot be read")
         if self.spellings:
-            parts.append(f"{self.spellings:,} differ by case or blanks only")
+            parts.append(f"{counted(self.spellings, 'spelling')} by case or blanks alone")
         doubt = [] if self.doubt is None else [self.doubt.question]
         return "; ".join([", ".join(parts), *self.written, *doubt])
 
@@ -294,6 +294,11 @@ class FileProfile:
         """Persons of whom `uniqueness` speaks; of more, fewer are unique."""
         return len(self._persons)
 
+    @property
+    def told_apart(self) -> str:
+        """How many people `uniqueness` speaks of; records, where no column says whose they are."""
+        return counted(self.persons, "record" if self.person is None else "person")
+
     @cached_property
     def uniqueness(self) -> tuple[Uniqueness, ...]:
         """How the share of unique persons grows with each column that an intruder may know.
@@ -359,12 +364,10 @@ class FileProfile:
         if not steps:
             return ""
         return bars(
-            f"Share of {counted(self.persons, 'person')} who are unique on columns",
+            f"Share of {self.told_apart} that are unique on columns",
             [step.column for step in steps],
             {
-                f"of {counted(self.persons, 'person')} unique on all but this": [
-                    step.without for step in steps
-                ],
+                f"of {self.told_apart} unique on all but this": [step.without for step in steps],
                 "unique on this and those above": [step.up_to for step in steps],
             },
         )

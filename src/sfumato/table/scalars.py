@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.kernels.key_numbering import EMPTY, extended, of_texts
 from sfumato.table import sources
-from sfumato.table.table import Codes, NumberDomain, Unit
+from sfumato.table.table import Codes, LabelDomain, NumberDomain, Unit
 
 LIMIT = 2**53
 """Points stay below this size, so that they turn into floats without loss."""
@@ -396,16 +397,23 @@ def _numbers_among(texts: Sequence[str]) -> list[float]:
     return numbers
 
 
-def number_ranks(labels: Sequence[str]) -> Codes | None:
+_RANKS: WeakKeyDictionary[LabelDomain, Codes | None] = WeakKeyDictionary()
+"""What was found of the domains that are in use: each class of a release asks for it again."""
+
+
+def number_ranks(domain: LabelDomain) -> Codes | None:
     """Rank of each label as a number, from 0 without a gap; ``None`` if one is none below 2**53.
 
     Equal numbers rank alike.
     """
-    texts = sources.from_texts(labels)
-    if not are_numbers(texts).all() or are_too_large(texts).any():
-        return None
-    points = number_points(texts).points
-    return np.unique(points, return_inverse=True)[1].astype(np.int32)
+    if domain not in _RANKS:
+        texts = sources.from_texts(domain.labels)
+        are_ranked = are_numbers(texts).all() and not are_too_large(texts).any()
+        points = number_points(texts).points if are_ranked else None
+        _RANKS[domain] = (
+            None if points is None else np.unique(points, return_inverse=True)[1].astype(np.int32)
+        )
+    return _RANKS[domain]
 
 
 def ties_of_values(values: pa.Array | pa.ChunkedArray) -> Ints:

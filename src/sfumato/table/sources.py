@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrays import Bools, Bytes, Codes, Floats, Integers, Ints
 from sfumato.core.declaration import DATABASES
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 from sfumato.schema.recipe import StepCount
 
 BATCH_ROWS = 1 << 17
@@ -456,7 +456,7 @@ def check_file(path: Path) -> None:
             if not file.read(1):
                 raise InputError(subject, "must have content", found="an empty file (0 bytes)")
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(subject, error) from None
 
 
 def check_delimiter(delimiter: str) -> None:
@@ -468,14 +468,6 @@ def check_delimiter(delimiter: str) -> None:
             found=f"{len(delimiter)} characters" if len(delimiter) != 1 else "such a character",
             accepted="for example , ; | or a tab",
         )
-
-
-def unreadable(path: Path, error: OSError | ValueError) -> InputError:
-    """The error for a file that the system does not give."""
-    said = error.strerror if isinstance(error, OSError) else None
-    return InputError(
-        subject_of(path), "must be a file that can be read", found=(said or "an error").lower()
-    )
 
 
 def read_weights(source: Source, column: str) -> Floats:

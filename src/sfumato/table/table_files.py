@@ -28,7 +28,7 @@ from pyarrow import csv as arrow_csv
 
 from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.declaration import Layout, LayoutGiven, is_database, is_uri, layout_of
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 from sfumato.core.extensions import Extension, extension, extension_names
 from sfumato.kernels.loop_calls import read_ahead
 from sfumato.table import sources
@@ -410,7 +410,7 @@ def _unpacked(path: Path, subject: str) -> Iterator[IO[bytes]]:
     try:
         file: IO[bytes] = path.open("rb")
     except (OSError, ValueError) as error:
-        raise sources.unreadable(path, error) from None
+        raise unreadable_file(sources.subject_of(path), error) from None
     with file:
         match path.suffix.lower():
             case ".gz":
@@ -521,11 +521,6 @@ def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
         with the extra ``[formats]`` `.xlsx`, `.sav`, `.dta`, `.sas7bdat`, `.xpt`), the URL of a
         table of PostgreSQL or SQLite (with ``[databases]``), or a dataframe of pandas, Polars
         (eager or lazy), PyArrow, DuckDB or PySpark; a source that is open stays itself.
-
-    Returns
-    -------
-    Source
-        The columns, to be streamed.
     """
     given = Layout(**cast(dict[str, Any], layout))
     if not isinstance(data, (str, os.PathLike)):

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.declaration import LayoutGiven
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import percentage
 from sfumato.table.common_words import folded
 from sfumato.table.database_presets import Published, published
 from sfumato.table.header_words import hinted, identifies, words_of
@@ -345,7 +346,7 @@ def _half_contained(column: IdColumn, keys: Sequence[IdColumn]) -> str:
         if share >= PARTLY:
             return (
                 f"does column '{column.name}' of {column.table} refer to {key.table}, where "
-                f"{100 * share:.0f} % of its values are? Write under [tables.{column.table}]: "
+                f"{percentage(share, 0)} of its values are? Write under [tables.{column.table}]: "
                 f'of = {{ {column.name} = "{key.table}" }} and orphans = "drop"'
             )
     return ""

@@ -396,7 +396,6 @@ def _width(texts: pa.Array) -> int:
 _AS_MISSING, _NUMBERS = Unreadable.MISSING, Cleaning(type=Holds.NUMBER)
 _DAY_OR_MONTH = re.compile(r"%[dm]\W*%[dm]")
 _PLAIN = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
-_ISO = "%Y-%m-%d"
 _SIGNS = (
     (".", ""),
     (",", ""),

@@ -223,7 +223,7 @@ LEAVES = HIERARCHY.splitlines()
 UTF8 = f"{FILE} be text in UTF-8; found other bytes in line 1"
 
 HIERARCHIES = [
-    leaves("no file", f"{FILE} be a file that can be read; found no such file", None),
+    leaves("no file", "hierarchy file edu.csv is not there", None),
     leaves("a folder", f"{FILE} be a file that can be read; found a folder", Path.mkdir),
     leaves("empty", f"{FILE} have one row per leaf; found no row", b""),
     leaves("empty lines", f"{FILE} have one row per leaf; found no row", "\n\n\n"),

@@ -32,7 +32,7 @@ def alone(what: str, said: str, quasi_identifiers: str) -> Case:
 
 
 TEXTS = [
-    file("no file", f"{FILE} a file that can be read; found no such file", None),
+    file("no file", "schema file schema.toml is not there", None),
     file("a folder", f"{FILE} a file that can be read; found a folder", Path.mkdir),
     file("empty", f"{RULE} quasi_identifiers: is missing", b""),
     file("a comment alone", f"{RULE} quasi_identifiers: is missing", f"# {CANARY}\n"),

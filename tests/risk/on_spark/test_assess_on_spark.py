@@ -142,7 +142,7 @@ def test_a_report_says_what_ran_where(assessed: Risk, tmp_path: Path) -> None:
     content = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert content["ran"]["engine"] == "spark"
     assert "positions" not in content
-    assert str(risk).startswith(f"Disclosure risk, on {risk.ran}\n")
+    assert f"\n\nDisclosure risk, on {risk.ran}\n" in str(risk)
     with pytest.raises(InputError, match="numbers of its classes on the cluster"):
         risk.own_classes()
 

@@ -14,7 +14,7 @@ from server.workbench.conftest import project
 from sfumato.pipeline.proposal import ProposalRequest, propose
 from sfumato.risk.intruders import Findings
 from sfumato.schema import PrefixHierarchy
-from sfumato.server.workbench import bench, column_figures, frame
+from sfumato.server.workbench import bench, column_figures, frame, questions
 from sfumato.server.workbench.bench import COUNTED, ESTIMATE, Bench, Desk, input_files
 from sfumato.server.workbench.column_figures import FEWEST, found_there, references_of, tables_of
 from sfumato.table.table_keys import Reference
@@ -48,6 +48,17 @@ def test_a_revision_changes_with_all_that_figures_rest_on(file: Path) -> None:
         assert (made.inputs != before[1]) is (name in read), name
 
 
+def test_a_table_that_was_changed_is_noticed_once(tmp_path: Path) -> None:
+    bench = Bench(project(tmp_path))
+    assert not bench.tables_changed()
+    table = tmp_path / "visits.csv"
+    table.write_text(table.read_text() + table.read_text().splitlines()[1] + "\n")
+    assert bench.tables_changed()
+    assert not bench.tables_changed()
+    bench.file.write_text(f"{bench.file.read_text()}\n# more\n")
+    assert not bench.tables_changed()
+
+
 def test_references_between_tables_are_those_of_a_naive_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +80,36 @@ def test_references_between_tables_are_those_of_a_naive_count(
         cells = [row[each.column] for row in rows[each.table]]
         assert each.orphans == sum(bool(cell) and cell not in keys for cell in cells)
         assert each.empty == cells.count("")
+
+
+def test_a_key_that_leads_elsewhere_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (questions, column_figures):
+        monkeypatch.setattr(module, "_", str)
+    made = made_database(6, people=20)
+    made.write(tmp_path)
+    opened = Desk().open_any([tmp_path / f"{name}.csv" for name in made.frames])
+    edits = opened.edits
+    every = questions.open_keys(opened.place)
+    while waiting := questions.open_keys(opened.place):
+        tables = tables_of(opened)
+        asked = questions.questions_of(opened.place, tables, references_of(opened, tables))[0]
+        assert asked.about in waiting
+        said = questions.answer(opened.place, asked, "yes", {})
+        edits.edit(said, expected=edits.sha(), words="")
+        assert asked.about not in questions.open_keys(opened.place)
+    said = opened.place.given_schema().tables
+    name, column, to = min(
+        (name, column, to) for name, table in said.items() for column, to in table.of.items()
+    )
+    reason, other = f'"refers to {to}"', '"refers to another"'
+    text = opened.file.read_text()
+    assert text.count(reason)
+    opened.file.write_text(
+        text.replace(f'"{name}.{column}" = {reason}', f'"{name}.{column}" = {other}')
+    )
+    assert questions.open_keys(opened.place) == {f"{name}.{column}"} < every
 
 
 def test_of_a_table_that_does_not_say_whose_its_records_are_nobody_is_alone(

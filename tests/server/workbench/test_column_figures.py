@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 import itertools
 import os
+import random
 from collections import defaultdict
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from server.workbench.conftest import project
 
 from sfumato.core.errors import InputError
+from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.proposal import ProposalRequest, propose
 from sfumato.schema import Cleaning, PrefixHierarchy
 from sfumato.server.workbench import questions
 from sfumato.server.workbench.bench import Bench
@@ -88,6 +92,89 @@ def test_a_bracket_is_a_round_width_and_its_people_are_counted(file: Path, bars:
         table.bracket("sex", bars)
 
 
+@pytest.mark.parametrize("bars", [1, 2, 12, 24])
+def test_a_bracket_of_dates_is_the_nearest_unit_and_begins_with_it(
+    tmp_path: Path, bars: int
+) -> None:
+    days = [date(1999, 3, 20) + timedelta(days=67 * each) for each in range(180)]
+    rows = [f"P{at},{day},{at % 2},{1950 + at % 9}" for at, day in enumerate(days)]
+    _file, table = _of_rows(tmp_path, "patient,seen,sex,birth_year", rows)
+    spec = table.bracket("seen", bars)
+    whole = (days[-1] - days[0]).days
+    sizes = {"month": 30.4369, "quarter": 91.3106, "year": 365.2425, "decade": 3652.425}
+    (unit,) = spec.widths
+    off = {each: abs(size - bars * whole / BARS) for each, size in sizes.items()}
+    assert off[str(unit)] == min(off.values())
+    # The first days of the unit, found by going through all days.
+    starts = {
+        "month": lambda day: day.day == 1,
+        "quarter": lambda day: day.day == 1 and day.month % 3 == 1,
+        "year": lambda day: (day.day, day.month) == (1, 1),
+        "decade": lambda day: (day.day, day.month, day.year % 10) == (1, 1, 0),
+    }
+    every = [days[0] + timedelta(days=each) for each in range(whole + 1)]
+    naive = [(day - days[0]).days / whole for day in every if starts[str(unit)](day)]
+    assert table.brackets("seen", spec) == pytest.approx(naive[:400])
+    assert table.levels("seen", spec)[1].groups == len({_unit_of(day, str(unit)) for day in days})
+
+
+def _unit_of(day: date, unit: str) -> tuple[int, ...]:
+    if unit in ("month", "quarter"):
+        return day.year, (day.month - 1) // (1 if unit == "month" else 3)
+    return (day.year // (1 if unit == "year" else 10),)
+
+
+def _of_rows(folder: Path, head: str, rows: list[str]) -> tuple[Path, TableFigures]:
+    (folder / "t.csv").write_text(f"{head}\n" + "\n".join(rows) + "\n")
+    file = folder / "sfumato.toml"
+    file.write_text(propose(ProposalRequest({"t": folder / "t.csv"}, folder, seed=7)).text)
+    return file, TableFigures(Bench(file), "t")
+
+
+def test_an_answer_is_for_the_columns_alike_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_", str)
+    rng, names = random.Random(2), [f"I am {each} easily" for each in ("angry", "glad", "tired")]
+    rows = [
+        f"{at},{rng.choice('mf')},{rng.randint(1930, 2005)}," + ",".join(rng.choices("123456", k=3))
+        for at in range(400)
+    ]
+    file, table = _of_rows(tmp_path, "number,sex,birth_year," + ",".join(names), rows)
+    question = next(each for each in questions_of(open_project(file), [table]) if each.together)
+    assert {question.column, *question.together} == set(names)
+    assert question.column in question.text
+    edits = ProjectEdits(file)
+    change = answer(open_project(file), question, "sensitive", {})
+    edits.edit(change, expected=edits.sha(), words="answered")
+    roles = open_project(file).given_schema().roles()  # type: ignore[union-attr]
+    assert set(names) <= set(roles["sensitive"])
+    assert not set(names) & set(roles["direct identifier"])
+
+
+def test_a_column_of_two_readings_is_answered_with_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_", str)
+    rng = random.Random(1)
+    rows = [
+        f"P{at},{rng.choice('mf')},{rng.randint(1930, 2000)},"
+        f"{rng.randint(1, 12):02d}/{rng.randint(1, 12):02d}/20{rng.randint(10, 20)}"
+        for at in range(300)
+    ]
+    file, table = _of_rows(tmp_path, "patient,sex,birth_year,seen", rows)
+    question = next(e for e in questions_of(open_project(file), [table]) if e.column == "seen")
+    assert question.readings == ("day first", "month first")
+    edits = ProjectEdits(file)
+    change = answer(open_project(file), question, "month first", {})
+    edits.edit(change, expected=edits.sha(), words="answered")
+    schema = open_project(file).given_schema()
+    assert schema is not None
+    assert schema.recipe["seen"].date == ("%m/%d/%Y",)
+    assert "seen" in schema.quasi_identifiers
+    assert not schema.undecided
+
+
 def test_a_recipe_says_how_many_cells_it_changes(file: Path) -> None:
     table, rows = TableFigures(Bench(file), "visits"), rows_of(file)
     (step,) = table.changes("given_name", Cleaning(case="upper"))
@@ -109,6 +196,12 @@ def test_a_histogram_counts_every_record_that_it_shows(file: Path) -> None:
     assert all(bar.count is None for bar in table.histogram("patient")[:-1])
 
 
+def test_counts_below_five_are_hidden_with_the_least_that_are_not() -> None:
+    assert hidden([4, 9, 9, 30, 0]) == {0, 1, 2}
+    assert hidden([5, 9, 0]) == set()
+
+
+@example([5, 4, 4])
 @given(counts=st.lists(st.integers(0, 9), max_size=5))
 def test_no_small_count_follows_from_the_rest(counts: list[int]) -> None:
     gone = hidden(counts)
@@ -169,3 +262,33 @@ def test_who_a_record_is_of_is_asked_where_each_is_a_person(
         assert bench.place.given_schema().person == person
         assert "patient" not in [each.about for each in questions_of(bench.place, tables_of(bench))]
     assert "case" in bench.place.given_schema().direct_identifiers
+
+
+def test_a_person_is_asked_about_where_another_number_counts_more_people_or_none_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_", str)
+    file = project(tmp_path / "project")
+    table = file.parent / "visits.csv"
+    head, *lines = table.read_text().splitlines()
+    numbered = [f"R{n:05d},C{n % 5},{line}" for n, line in enumerate(lines)]
+    table.write_text("\n".join([f"case,clinic,{head}", *numbered]) + "\n")
+    bench, edits = Bench(file), ProjectEdits(file)
+    for column, role in (("case", "direct identifier"), ("clinic", "direct identifier")):
+        edits.edit(set_role(bench.place, column, role), expected=edits.sha(), words="")
+
+    def asked() -> dict[str, str]:
+        every = questions_of(bench.place, tables_of(bench))
+        return {each.about: each.effect for each in every if each.kind == "person"}
+
+    people = len({line.split(",")[0] for line in lines})
+    (effect,) = asked().values()
+    assert asked().keys() == {"case"}
+    assert f" {len(lines)} " in effect
+    assert f" {people}." in effect
+    edits.edit(
+        set_role(bench.place, "patient", "direct identifier"), expected=edits.sha(), words=""
+    )
+    assert bench.place.given_schema().person is None
+    assert f" {people} " in asked()["patient"]
+    assert "case" not in asked()

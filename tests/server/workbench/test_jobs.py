@@ -60,8 +60,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def started(file: Path, function: str, **arguments: Any) -> tuple[Jobs, Job]:
     """A job of one of the functions above, in a process of its own."""
-    # A function of a test is found by a process by its file.
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[2])
+    # A function of a test is found by a process by its file, and conftest.py in the project's root.
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, Path(__file__).parents[2:4]))
     jobs._MAIN = (
         "import sys; from pathlib import Path; from sfumato.server.workbench import jobs; "
         f"jobs.KINDS['test'] = 'server.workbench.test_jobs:{function}'; "
@@ -85,6 +85,36 @@ def test_a_job_is_told_line_by_line_and_outlives_who_started_it(file: Path) -> N
     wait_until(lambda: again.state is JobState.DONE)
     assert again.lines == [{"number": number} for number in range(5)]
     assert again.revision == "r"
+
+
+@pytest.mark.slow
+def test_a_job_runs_no_file_of_the_folder_that_it_is_started_in(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(1)\n")
+    monkeypatch.chdir(tmp_path)
+    _, job = started(file, "counting", to=2)
+    wait_until(lambda: job.state is not JobState.RUNNING)
+    assert job.state is JobState.DONE
+
+
+@pytest.mark.slow
+def test_a_job_runs_from_the_moment_it_can_be_seen(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[JobState] = []
+    write_text = jobs.write_text
+
+    def written(target: Path, text: str) -> None:
+        write_text(target, text)
+        job = Jobs(file).latest()
+        assert job is not None
+        seen.append(job.state)
+
+    monkeypatch.setattr(jobs, "write_text", written)
+    _, job = started(file, "counting", to=1)
+    wait_until(lambda: job.state is JobState.DONE)
+    assert seen == [JobState.RUNNING]
 
 
 @pytest.mark.slow

@@ -12,9 +12,22 @@ from server.workbench.workbenches import Workbench
 import sfumato.server.workbench
 from sfumato.core.phrases import gettext, speaking
 
-TEMPLATES = Path(sfumato.server.workbench.__file__).parent / "templates" / "workbench"
-UNTRANSLATED = {"sfumato", "sfumato verify signature.json --signer KEY.pub", "NCP", "B"}
-"""What templates say in every language: names, and what is typed."""
+SERVER = Path(sfumato.server.workbench.__file__).parents[1]
+PAGES = SERVER / "pages" / "templates"
+TEMPLATES = [
+    *sorted((SERVER / "workbench" / "templates" / "workbench").glob("*.html")),
+    *sorted(each for room in (".", "accounts", "worker") for each in (PAGES / room).glob("*.html")),
+]
+UNTRANSLATED = {
+    "sfumato",
+    "UTC",
+    "Enter",
+    "sfumato verify signature.json --signer KEY.pub",
+    "NCP",
+    "B",
+    *"ufsnp",
+}
+"""What templates say in every language: names, what is typed, and keys."""
 NOTICE = "No native speaker has read this translation."
 
 
@@ -49,10 +62,11 @@ def test_a_page_is_in_the_language_of_the_browser(
     assert '<html lang="en">' in asked(bench, cookie, place, "fi,sv;q=0.5")
 
 
-@pytest.mark.parametrize("file", sorted(TEMPLATES.glob("*.html")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_templates_say_nothing_outside_of_messages(file: Path) -> None:
     text = re.sub(
-        r"(?s){% block body %}.*?endblock %}|{% blocktranslate.*?endblocktranslate %}"
+        r"(?s){% block (?:body|page) %}.*?endblock %}|{% comment %}.*?endcomment %}"
+        r"|{% blocktranslate.*?endblocktranslate %}"
         r"|{[{%#].*?[}%#]}",
         " ",
         file.read_text("utf-8"),

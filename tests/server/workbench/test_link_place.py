@@ -5,16 +5,27 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from pathlib import Path
 from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from patience import wait_until
+from server.workbench.workbenches import workbench
 
+from sfumato.core.errors import InputError
+from sfumato.examples import generate_clinics, generate_registrations
+from sfumato.linkage.link import link
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
+from sfumato.review.review_journal import budget_of, journal_path, read_journal
+from sfumato.review.review_settings import Costs, MaskWidth, Mode, Settings
 from sfumato.server.workbench import charts, link_view
 from sfumato.server.workbench.link_view import WORTH, errors_at, least_sure
+from sfumato.server.workbench.review_view import rules_in
 
 
 def _of_every_outcome(chances: list[float]) -> tuple[float, float]:
@@ -109,3 +120,41 @@ def _linkage(person: Any, pairs: Any, score: Any) -> Any:
     )
     texts = pa.array([f"p{each}" for each in person])
     return SimpleNamespace(pairs=made, person=texts, records=records)
+
+
+def test_rules_of_a_folder_are_those_of_its_form() -> None:
+    form = {"k": "3", "costs": "exact", "start": "masked", "hints": "yes", "budget": "0,5"}
+    given = rules_in({**form, "policy": "", "worker": "anna"})
+    asked = Settings(k=3, costs=Costs.EXACT, start=Mode.MASKED, hints=True, budget=0.5)
+    assert Settings(**given) == asked
+    for wrong in ({"k": "0"}, {"k": "1.5"}, {"costs": "QZX"}, {"budget": "QZX"}, {"budget": "2"}):
+        with pytest.raises(InputError) as refused:
+            rules_in(wrong)
+        assert "QZX" not in str(refused.value)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_random_pairs")
+def test_rules_hold_from_the_first_start_on(tmp_path: Path) -> None:
+    made = generate_registrations(generate_clinics(60, rng=2))
+    spec = LinkSpec(
+        id="patient",
+        columns={"given_name": "given name", "surname": "surname", "date_of_birth": "date"},
+        blocking=["surname:2", "date_of_birth:year"],
+        thresholds=SetThresholds(lower=0.001, upper=0.9999),
+    )
+    folder = tmp_path / "linked"
+    link({"hospital": made.hospital, "practice": made.practice}, spec, seed=1).write(folder)
+    with workbench(tmp_path, [folder]) as bench:
+        cookie = bench.enter()
+        assert 'name="mask_width"' in bench.ask("/link/desk", cookie=cookie)[2].decode()
+        for form in ({"k": "2", "mask_width": "fixed"}, {"k": "5", "budget": "0.4"}):
+            said = urlencode({"worker": "anna", **form})
+            bench.ask("/link/desk/open", "POST", said, cookie=cookie)
+            wait_until(lambda: b'class="pair' in bench.ask("/link/desk", cookie=cookie)[2])
+            bench.ask("/link/desk/leave", "POST", cookie=cookie)
+    written = read_journal(journal_path(folder, "anna"))
+    assert written is not None
+    first = written.beginning.settings
+    assert (first.k, first.mask_width) == (2, MaskWidth.FIXED)
+    assert budget_of(written.beginning, written.entries) == 0.4

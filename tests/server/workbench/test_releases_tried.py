@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -12,12 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 from server.workbench.conftest import project
+from server.workbench.workbenches import workbench
 
-from sfumato.core.errors import InputError
-from sfumato.pipeline.project_folder import open_project
+from sfumato.core.errors import InputError, SfumatoError
+from sfumato.pipeline.project_folder import RELEASE, open_project
+from sfumato.pipeline.run import run
 from sfumato.server.workbench import analysis_view, release_dots, release_view
 from sfumato.server.workbench.bench import ROUGH, SAMPLE, Bench
 from sfumato.server.workbench.column_figures import FEWEST
+from sfumato.server.workbench.project_edits import ProjectEdits
 
 
 class Told:
@@ -139,6 +145,59 @@ def test_dots_rest_on_all_but_the_number_that_is_searched(tmp_path: Path) -> Non
     file.write_text(text)
     (tmp_path / "project" / "visits.csv").write_text("patient,zip\n1,2\n")
     assert release_dots.dots_key(bench.place) != key
+
+
+@pytest.mark.parametrize("asked", ['register = "visits.csv"', "population = 5000"])
+def test_what_cannot_be_tried_is_said_before_the_click(tmp_path: Path, asked: str) -> None:
+    made = project(tmp_path / "project", 20)
+    assert release_dots.why_not(open_project(made)) is None
+    made.write_text(made.read_text().replace("\n[release]", f"\n[release]\n{asked}", 1))
+    why = release_dots.why_not(open_project(made))
+    assert why is not None
+    with pytest.raises(SfumatoError, match=re.escape(why)):
+        release_dots.opened(open_project(made))
+
+
+def test_what_binds_the_recipient_sets_the_limits(tmp_path: Path) -> None:
+    made = project(tmp_path / "project", 20)
+    with workbench(tmp_path, [made]) as bench:
+        cookie = bench.enter()
+        for said, limits in (("Contract 17 forbids it.", "contract"), (" ", "public")):
+            shown = bench.ask("/release", cookie=cookie)[2].decode()
+            form = {"controls": said, "expected": ProjectEdits(made).sha()}
+            bench.ask("/release/controls", "POST", urlencode(form), cookie=cookie)
+            assert f"Limits: {limits} (" not in shown
+            assert 'href="/release/analysis"' in shown  # nothing was tried
+            assert open_project(made).project.judged_by.preset == limits
+            assert open_project(made).project.about.controls == (said.strip() or None)
+        # The page that answered a form can be loaded again.
+        status, headers, _body = bench.ask("/release/controls", cookie=cookie)
+        assert (status, headers["Location"]) == (302, "/release")
+
+
+def test_the_release_itself_is_analysed_as_its_file_says(tmp_path: Path) -> None:
+    made = project(tmp_path / "project", 60)
+    text = made.read_text().replace("promise_limits = true", "pid_k = 3")
+    made.write_text(re.sub(r"\n\[attack\].*?(?=\n\[|\Z)", "\n", text, flags=re.DOTALL))
+    place = open_project(made)
+    run(place, until=RELEASE)
+    with (place.of_stage(RELEASE) / "release.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    cells = analysis_view.made(place)
+    found = {each.label: each for each in analysis_view.means(cells, "charge", "sex")}
+    assert {row["sex"] for row in rows} == set(found)
+    for sex, estimate in found.items():
+        own = [row for row in rows if row["sex"] == sex]
+        assert estimate.people == len({row["patient"] for row in own})
+        assert estimate.value == pytest.approx(sum(float(row["charge"]) for row in own) / len(own))
+    with pytest.raises(InputError) as refused:
+        analysis_view.means(cells, "given_name", "sex")
+    assert "role" in refused.value.advice
+
+
+def test_large_figures_of_an_analysis_are_read_without_an_exponent() -> None:
+    shown = analysis_view._text(analysis_view.Estimate("a", 16140.0, 15110.0, 17160.0, 20))
+    assert re.findall(r"[\d,.e+]+", shown) == ["16,140", "15,110", "17,160"]
 
 
 @given(

@@ -73,6 +73,25 @@ def test_a_role_is_changed_and_taken_back(context: Any, bench: Workbench, file: 
     assert "zip" in open_project(file).project.columns.sensitive
 
 
+def test_a_part_that_loads_by_itself_takes_no_message_from_a_click(bench: Workbench) -> None:
+    cookie = bench.enter()
+    line = re.compile(r'id="message"[^>]*>(.*?)</', re.DOTALL)
+
+    def message(**headers: str) -> str:
+        found = line.search(bench.ask("/data", cookie=cookie, **headers)[2].decode())
+        assert found is not None
+        return found[1].strip()
+
+    message()
+    assert message() == ""
+    assert bench.ask("/undo", "POST", "window=one&here=data", cookie=cookie)[0] == 302
+    said = message(hx_request="true")
+    assert said
+    assert message() == said
+    assert message(hx_request="true") == said
+    assert message() == ""
+
+
 def test_a_refused_role_is_said_at_its_select(context: Any, bench: Workbench, file: Path) -> None:
     page = entered(context, bench)
     counted(page)
@@ -252,12 +271,14 @@ def test_a_file_that_was_changed_outside_loses_nothing(
     page = entered(context, bench)
     counted(page)
     context.expected_faults = 1  # the browser tells of the answer 409
-    theirs = file.read_text().replace("[release]", "# theirs\n[release]")
+    theirs = file.read_text().replace("[release]", f"# theirs\n#{' a column,' * 30}\n[release]")
     file.write_text(theirs)
     page.get_by_label("Role zip").select_option("sensitive")
     page.get_by_role("heading", name="was changed outside").wait_for()
     page.get_by_text("+# theirs").wait_for()
     assert file.read_text() == theirs
+    cut = "[...document.querySelectorAll('.diff')].some(e => e.scrollWidth > e.clientWidth)"
+    assert not page.evaluate(cut)
     axe_finds_nothing(page, 1280, 390)
     page.get_by_role("button", name="Keep theirs, and mine too").click()
     page.get_by_role("heading", name="What is each column").wait_for()
@@ -410,6 +431,27 @@ def test_tables_are_chosen_in_the_browser(context: Any, tmp_path: Path) -> None:
         page.get_by_role("button", name="Open", exact=True).click()
         counted(page)
         assert open_project(folder).project.columns.person == "patient"
+
+
+def test_a_page_without_places_is_shown_whole(context: Any, bench: Workbench) -> None:
+    context.expected_faults = 3  # what is not there, asked for by htmx and by its address
+    page = entered(context, bench)
+    counted(page)
+    page.locator(".brand").click()
+    page.get_by_role("heading", name="From files").wait_for()
+    assert page.url.endswith("/start")
+    page.get_by_role("link", name="Back to the open project").click()
+    counted(page)
+    page.evaluate("document.querySelector('nav a').setAttribute('href', '/nothing')")
+    page.locator("nav a").first.click()
+    page.wait_for_url("**/nothing")
+    page.locator("h1").wait_for()
+    page.goto(f"{bench.origin}/data")
+    counted(page)
+    page.evaluate("document.getElementById('undo').form.action = '/nothing'")
+    page.evaluate("document.getElementById('undo').form.requestSubmit()")
+    page.get_by_role("heading", name="What is each column").wait_for(state="detached")
+    assert page.locator("h1").count() == 1
 
 
 def test_three_tables_wait_for_their_keys(context: Any, tmp_path: Path) -> None:

@@ -325,11 +325,6 @@ def find_medians(
         Where the persons are.
     nodes
         The nodes of the tree, at most as many as `at_once` says.
-
-    Returns
-    -------
-    tuple
-        The medians, and what the first pass counted; see `node_numbers`.
     """
     shape = len(nodes), len(axes.ordered)
     number = np.full(routes.nodes, -1, dtype=np.int64)

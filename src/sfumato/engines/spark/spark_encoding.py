@@ -391,11 +391,6 @@ def open_on_spark(
     weights
         The column of sampling weights, where they are needed.
 
-    Returns
-    -------
-    SparkTable
-        The encoded file; `release` of its ``frame`` removes what was written.
-
     Raises
     ------
     SfumatoError

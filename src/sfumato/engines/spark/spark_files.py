@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import pyarrow as pa
 
 from sfumato.core.declaration import Layout, LayoutGiven, is_spark_frame, layout_of
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, unreadable_file
 from sfumato.core.number_text import counted
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark import spark_session
@@ -172,7 +172,7 @@ def _absolute(path: str) -> str:
 
 
 def _unreadable(subject: str) -> InputError:
-    return InputError(subject, "must be a file that can be read", found="no such file or directory")
+    return unreadable_file(subject, FileNotFoundError())
 
 
 def _open_csv(

@@ -185,7 +185,7 @@ def _indicator(place: int, column: CodedColumn, missing: bool) -> Indicator | No
 
 def _ranks(column: CodedColumn) -> np.ndarray[tuple[int], np.dtype[np.int32]] | None:
     domain = column.domain
-    return number_ranks(domain.labels) if isinstance(domain, LabelDomain) else None
+    return number_ranks(domain) if isinstance(domain, LabelDomain) else None
 
 
 Columns = dict[str, "pa.Array | npt.NDArray[Any]"]

@@ -275,7 +275,7 @@ def _not_installed() -> InputError:
     return InputError(
         _BY,
         "needs sfumato on every executor",
-        found="an executor whose Python does not have it",
+        found="an executor without it in its Python",
         advice="install sfumato on all machines of the cluster, or set PYSPARK_PYTHON to a Python "
         "that has it",
     )
@@ -439,11 +439,6 @@ def without_values(function: Tables) -> Tables:
     ----------
     function
         The function; its own `SfumatoError` are handed on.
-
-    Returns
-    -------
-    Callable
-        A function whose annotations Spark can read.
     """
 
     def batches(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import percentage
+from sfumato.core.phrases import Listed, Phrase
 from sfumato.intruder.attacks.scene import Act, Scene, Staged, another
 from sfumato.intruder.guesses.column_attack import FORETOLD, LEAST, likeness, with_column
 from sfumato.intruder.knowledge import KnownColumn
@@ -45,11 +46,19 @@ def columns(scene: Scene) -> Iterator[Staged]:
         right, without = int(column_finds.right.sum()), float(column_finds.without.mean())
         foretold = sorted(column_finds.foretold.items(), key=lambda each: -each[1])
         notes = [
-            f"{percentage(column_finds.alone)} are the only ones of their class with their value."
+            Phrase(
+                "{share} are the only ones of their class with their value.",
+                share=percentage(column_finds.alone),
+            )
         ]
         if foretold:
-            tells = ", ".join(f"{percentage(share, 0)} of '{name}'" for name, share in foretold)
-            notes.append(f"Of what is not known the column foretells {tells}.")
+            tells = Listed(
+                Phrase("{share} of '{column}'", share=percentage(share, 0), column=name)
+                for name, share in foretold
+            )
+            notes.append(
+                Phrase("Of what is not known the column foretells {columns}.", columns=tells)
+            )
         success_with = success(right, file.persons)
         warning = (
             f"Column '{column.name}' is released as it is, and it {column_finds.gives}: "
@@ -59,8 +68,10 @@ def columns(scene: Scene) -> Iterator[Staged]:
         yield Staged(
             Outcome(
                 name,
-                "The intruder knows the class of everybody in the file and this column's value in "
-                "a record of theirs, and names one of those who have both.",
+                Phrase(
+                    "The intruder knows the class of everybody in the file and this column’s value "
+                    "in a record of theirs, and names one of those who have both."
+                ),
                 file.persons,
                 right,
                 success_with,
@@ -90,8 +101,10 @@ def _made(scene: Scene, columns: Sequence[TextColumn]) -> Iterator[Staged]:
         yield Staged(
             Outcome(
                 f"made:{leak.column}",
-                "The intruder tells a quasi-identifier or an identifier by what can be made of the "
-                "column, in all records of a person, alone or together with others.",
+                Phrase(
+                    "The intruder tells a quasi-identifier or an identifier by what can be made of "
+                    "the column, in all records of a person, alone or together with others."
+                ),
                 persons,
                 right,
                 success(right, persons),
@@ -232,8 +245,10 @@ def combinations(scene: Scene) -> Iterator[Staged]:
         yield Staged(
             Outcome(
                 attack,
-                "A model foretells the quasi-identifier from all further columns of the release "
-                "together (gradient boosting, cross-validated).",
+                Phrase(
+                    "A model foretells the quasi-identifier from all further columns of the "
+                    "release together (gradient boosting, cross-validated)."
+                ),
                 together.persons,
                 together.right,
                 success(together.right, together.persons),

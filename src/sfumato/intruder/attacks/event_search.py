@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sfumato.core.number_text import counted, share_text
+from sfumato.core.phrases import Phrase
 from sfumato.intruder.attacks.scene import TARGETS, Act, Scene, Staged
 from sfumato.intruder.guesses import event_matching
 
@@ -20,9 +22,9 @@ SCORED_TARGETS = 300
 
 
 _HOW = {
-    "events": "takes one of the pseudonyms that fit all of it",
-    "events_scored": "takes the pseudonym that agrees with most, rare things counting more",
-    "events_moved": "takes the pseudonym that fits by most offsets of all its dates",
+    "events": Phrase("takes one of the pseudonyms that fit all of it"),
+    "events_scored": Phrase("takes the pseudonym that agrees with most, rare things counting more"),
+    "events_moved": Phrase("takes the pseudonym that fits by most offsets of all its dates"),
 }
 
 
@@ -36,7 +38,7 @@ def events(scene: Scene) -> Iterator[Staged]:
     told_of = scene.events
     search = event_matching.EventSearch(scene.file, told_of)
     inside = np.flatnonzero(scene.truth.released)
-    mistaken = f", {100 * told_of.wrong:g} % of them wrong," if told_of.wrong else ""
+
     ways = [("events", TOLD, TARGETS), ("events_scored", SCORED, SCORED_TARGETS)]
     if search.moved is not None:
         ways.append(("events_moved", TOLD, TARGETS))
@@ -55,11 +57,21 @@ def events(scene: Scene) -> Iterator[Staged]:
                 guesses = event_matching.exact_events(
                     search, scene.candidates, targets, told, rng, moved=moved
                 )
-            known = "one event" if m == 1 else f"{m} events"
+            known = counted(m, "event")
+            if told_of.wrong:
+                known = Phrase(
+                    "{events}, {share} of them wrong,",
+                    events=known,
+                    share=share_text(told_of.wrong),
+                )
             yield scene.judged(
                 name,
-                f"The intruder knows the quasi-identifiers and {known}{mistaken} of a person "
-                f"who is in the file, and {_HOW[way]}.",
+                Phrase(
+                    "The intruder knows the quasi-identifiers and {events} of a person who is in "
+                    "the file, and {how}.",
+                    events=known,
+                    how=_HOW[way],
+                ),
                 guesses,
                 f"found_{m}",
                 targeted=True,

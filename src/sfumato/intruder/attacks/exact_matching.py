@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfumato.core.measure import Measure
+from sfumato.core.phrases import Phrase
 from sfumato.intruder.attacks.scene import CLAIMED, Act, Scene, Staged, another, nothing
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.guesses import identity_attacks
@@ -31,22 +32,25 @@ def exact(scene: Scene) -> Iterator[Staged]:
     The mean over all is held against marketer risk, the surest guesses against prosecutor risk,
     or journalist risk where the intruder holds a register.
     """
-    knows = "The intruder matches what is known exactly with the released cells"
+    knows = Phrase("The intruder matches what is known exactly with the released cells")
     parts = scene.file, scene.uncounted, scene.candidates
     free = identity_attacks.exact_free(*parts, scene.rng("exact_free"))
     yield scene.judged(
         "exact_free",
-        f"{knows} and names for everybody in the file one of those who fit.",
+        Phrase("{knows} and names for everybody in the file one of those who fit.", knows=knows),
         free,
         "marketer",
         calibrated=True,
     )
     whole, own = _one_to_one(scene)
-    named = f"{knows} so that no person is named twice."
+    named = Phrase("{knows} so that no person is named twice.", knows=knows)
     yield scene.judged("exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own)
     yield scene.judged(
         "exact_surest",
-        f"{knows} and counts only the guesses about records that fewest people fit.",
+        Phrase(
+            "{knows} and counts only the guesses about records that fewest people fit.",
+            knows=knows,
+        ),
         free,
         "journalist" if scene.against_register else "prosecutor",
         surest=True,
@@ -60,8 +64,10 @@ def targets(scene: Scene) -> Iterator[Staged]:
     looked = identity_attacks.exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside)
     yield scene.judged(
         "exact_targeted",
-        "The intruder looks for a person who is known to be in the file and takes one of the "
-        "records that fit. Only the targets that fewest records fit are counted.",
+        Phrase(
+            "The intruder looks for a person who is known to be in the file and takes one of the "
+            "records that fit. Only the targets that fewest records fit are counted."
+        ),
         looked,
         "prosecutor",
         surest=True,
@@ -98,10 +104,17 @@ def counted(scene: Scene) -> Iterator[Staged]:
     guesses = identity_attacks.exact_free(
         scene.file, scene.knowledge, scene.candidates, scene.rng("exact_counts")
     )
-    knows = "The intruder also knows how many records each person has in the file"
+    named = Phrase(
+        "The intruder also knows how many records each person has in the file and names one for "
+        "each pseudonym."
+    )
+    sure = Phrase(
+        "The intruder also knows how many records each person has in the file; only the surest "
+        "guesses."
+    )
     for name, measure, surest, what in (
-        ("exact_counts", "avg_count_risk", False, f"{knows} and names one for each pseudonym."),
-        ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
+        ("exact_counts", "avg_count_risk", False, named),
+        ("exact_counts_surest", "max_count_risk", True, sure),
     ):
         yield scene.judged(
             name, what, guesses, measure, surest=surest, calibrated=not surest, knows_more=True
@@ -131,9 +144,9 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
     for guesses in found:
         name = "multi_record_counts" if guesses.counted else "multi_record"
         who = (
-            "the person with most records among those who fit"
+            Phrase("the person with most records among those who fit")
             if guesses.counted
-            else "a person who fits, without knowing how many records anybody has"
+            else Phrase("a person who fits, without knowing how many records anybody has")
         )
         for (end, records, said), measure in zip(CLAIMED, ("avg_gidr", "max_gidr"), strict=True):
             outcome = judgements.judge_class_guesses(
@@ -141,7 +154,11 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
                 scene.truth,
                 scene.file,
                 rng,
-                what=f"The intruder names for all records of a class {who}; {said}.",
+                what=Phrase(
+                    "The intruder names for all records of a class {who}; {counted}.",
+                    who=who,
+                    counted=said,
+                ),
                 records=records,
                 predicted=scene.claim(measure),
                 attack=f"{name}{end}",
@@ -162,8 +179,10 @@ def row_order(scene: Scene) -> Iterator[Staged]:
         scene.truth,
         scene.file,
         scene.rng("row_order"),
-        what="The intruder takes the place of a record, in the file or in its class, for that of "
-        "its person in the register.",
+        what=Phrase(
+            "The intruder takes the place of a record, in the file or in its class, for that of "
+            "its person in the register."
+        ),
     )
     # The best way is taken of several, each of which chance may win.
     yield Staged(outcome, speaks=scene.found_people(tries=len(ways)))
@@ -174,7 +193,7 @@ def identifiers(scene: Scene) -> Iterator[Staged]:
     joins = identity_attacks.join_columns(
         scene.file, scene.candidates, scene.knowledge, scene.rng("identifiers")
     )
-    what = (
+    what = Phrase(
         "The intruder joins the file with the register on a column that both have beside the "
         "quasi-identifiers."
     )
@@ -192,7 +211,7 @@ def identifiers(scene: Scene) -> Iterator[Staged]:
 def _none(what: str) -> Outcome:
     """What comes of it where no column can be joined."""
     nothing = Measure("baseline", 0.0)
-    note = "No such column was found."
+    note = Phrase("No such column was found.")
     return Outcome("identifiers", what, 0, 0, success(0, 0), nothing, notes=(note,))
 
 

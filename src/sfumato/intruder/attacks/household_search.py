@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sfumato.core.phrases import Phrase
 from sfumato.intruder.attacks.scene import TARGETS, Act, Scene, Staged, another
 from sfumato.intruder.guesses.household_attack import by_members, known_households
 from sfumato.intruder.reading import TextColumn
@@ -35,17 +36,17 @@ def household(scene: Scene) -> Iterator[Staged]:
             np.where(owner >= 0, households[owner], -1), int(households.max()) + 1
         ),
     )
-    what = (
+    what = Phrase(
         "The intruder knows all members of a household that is in the file, and names one of the "
-        "released households whose people they can be"
+        "released households that they can be"
     )
     yield homes.judged(
-        "household", f"{what}.", members.guesses, "avg_composition_risk",
+        "household", Phrase("{what}.", what=what), members.guesses, "avg_composition_risk",
         targeted=True, calibrated=True, knows_more=True,
     )  # fmt: skip
     yield homes.judged(
         "household_surest",
-        f"{what}; only the households are counted for which fewest can be.",
+        Phrase("{what}; only the households are counted for which fewest can be.", what=what),
         members.guesses,
         "max_composition_risk",
         surest=True,

@@ -9,7 +9,8 @@ import numpy as np
 
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
-from sfumato.core.number_text import percentage
+from sfumato.core.number_text import count, percentage
+from sfumato.core.phrases import Phrase
 from sfumato.intruder.attacks.scene import Act, Scene, Staged, another, sensitive_and_true
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.guesses import pseudonym_attack
@@ -43,13 +44,18 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
     isolation = Isolation(every.alone[judged], every.chance[judged])
     outcome, luck = _against_chance(
         "singling_out",
-        "The intruder describes a person by what a class shows and one end of its widest range, "
-        "each end alone. Right is what holds of exactly one person of the file.",
+        Phrase(
+            "The intruder describes a person by what a class shows and one end of its widest "
+            "range, each end alone. Right is what holds of exactly one person of the file."
+        ),
         isolation,
         "the same with a value between the ends",
     )
     unjudged = predicates.without + len(np.unique(predicates.class_of[~judged]))
-    note = f"Classes without a range that has a value between its ends, not tried: {unjudged:,}."
+    note = Phrase(
+        "Classes without a range that has a value between its ends, not tried: {n}.",
+        n=count(unjudged),
+    )
     warning = (
         "The ends of ranges single people out. One end, with what else its class shows, "
         f"holds of exactly one person for {percentage(outcome.success.value)} of the ends tried; "
@@ -75,8 +81,10 @@ def _members(scene: Scene) -> Iterator[Staged]:
     members = by_members(scene.file, scene.exact, true, inside, rng, CLASSES)
     outcome, luck = _against_chance(
         name,
-        "The intruder describes a person by what a class shows and one member of its largest set, "
-        "each member alone. Right is what holds of exactly one person of the file.",
+        Phrase(
+            "The intruder describes a person by what a class shows and one member of its largest "
+            "set, each member alone. Right is what holds of exactly one person of the file."
+        ),
         members,
         "people dealt out to the members at random",
     )
@@ -101,9 +109,11 @@ def downcoding(scene: Scene) -> Iterator[Staged]:
     isolation = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
     outcome, _ = _against_chance(
         "downcoding",
-        "The intruder knows that classes are made as small as the method allows. A person is "
-        "described by what a class shows and the part of one cell that cannot be empty. Right is "
-        "what holds of exactly one person of the file.",
+        Phrase(
+            "The intruder knows that classes are made as small as the method allows. A person is "
+            "described by what a class shows and the part of one cell that cannot be empty. Right "
+            "is what holds of exactly one person of the file."
+        ),
         isolation,
         "the same with a part as large that may be empty",
     )
@@ -127,8 +137,10 @@ def minimality(scene: Scene) -> Iterator[Staged]:
         name = f"inference_minimality:{column.name}"
         outcome, _ = _against_chance(
             name,
-            "The intruder takes what all classes keep for promised, and guesses the value of one "
-            "person of each class from that it was not divided.",
+            Phrase(
+                "The intruder takes what all classes keep for promised, and guesses the value of "
+                "one person of each class from that it was not divided."
+            ),
             isolation,
             "the share of the class that has the value",
         )
@@ -143,7 +155,7 @@ def method(scene: Scene) -> Iterator[Staged]:
         texts = [str(text) for text in column.texts]
         if pseudonym_attack.is_own(column.texts):
             found, most = pseudonym_attack.by_seed(texts, scene.file.records)
-            notes.append(f"Seeds up to {most:,} were tried.")
+            notes.append(Phrase("Seeds up to {n} were tried.", n=count(most)))
         else:
             held = (text for column in scene.knowledge.others for text in column.texts if text)
             found = pseudonym_attack.by_hash(texts, held)
@@ -165,8 +177,10 @@ def method(scene: Scene) -> Iterator[Staged]:
     )
     staged = scene.judged(
         "method",
-        "The intruder draws pseudonyms from small seeds as earlier versions of this software did, "
-        "and hashes ids without a salt, until they are those of the file.",
+        Phrase(
+            "The intruder draws pseudonyms from small seeds as earlier versions of this software "
+            "did, and hashes ids without a salt, until they are those of the file."
+        ),
         guesses,
         "",
     )
@@ -236,13 +250,19 @@ def informed(scene: Scene) -> Iterator[Staged]:
         return
     staged = scene.judged(
         "informed",
-        "The reader does to all people of a file of his own what linkage k-anonymity did to the "
-        "linked records. One of those who would look as the record does is then named.",
+        Phrase(
+            "The reader does to all people of a file of their own what linkage k-anonymity did to "
+            "the linked records. One of those who would look as the record does is then named."
+        ),
         found.guesses,
         "informed_linkage_risk",
         calibrated=True,
     )
-    note = f"The method explains {percentage(found.explained)} of the classes, with k = {found.k}."
+    note = Phrase(
+        "The method explains {share} of the classes, with k = {k}.",
+        share=percentage(found.explained),
+        k=found.k,
+    )
     outcome = replace(staged.outcome, notes=(*staged.outcome.notes, note))
     yield replace(staged, outcome=outcome)
 

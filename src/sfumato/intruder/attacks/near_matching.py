@@ -8,7 +8,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from sfumato.core.number_text import count
 from sfumato.core.optional_packages import install_command
+from sfumato.core.phrases import Phrase
 from sfumato.intruder.attacks.scene import Act, Scene, Staged, another
 
 WEIGHED = 1 << 26
@@ -32,15 +34,24 @@ def nearly(scene: Scene) -> Iterator[Staged]:
     )
     drawn: tuple[str, ...] = ()
     if some.file.classes < scene.file.classes:
-        drawn = (f"Of {scene.file.classes:,} classes {some.file.classes:,} were drawn.",)
+        drawn = (
+            Phrase(
+                "Of {all} classes {some} were drawn.",
+                all=count(scene.file.classes),
+                some=count(some.file.classes),
+            ),
+        )
     for name, guesses, one_to_one, said in (
-        ("probabilistic", found.free, False, "names the likeliest for each record"),
-        ("probabilistic_one_to_one", found.one_to_one, True, "names no person twice"),
+        ("probabilistic", found.free, False, Phrase("names the likeliest for each record")),
+        ("probabilistic_one_to_one", found.one_to_one, True, Phrase("names no person twice")),
     ):
         staged = some.judged(
             name,
-            "The intruder weighs how well each register person agrees with the cells, near "
-            f"misses included (Splink), and {said}.",
+            Phrase(
+                "The intruder weighs how well each register person agrees with the cells, near "
+                "misses included (Splink), and {names}.",
+                names=said,
+            ),
             guesses,
             "marketer",
             one_to_one=one_to_one,

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sfumato.core.number_text import count
+from sfumato.core.phrases import Listed, Phrase
 from sfumato.intruder.attacks.scene import Act, Scene, Staged, several_releases
 from sfumato.intruder.guesses.association_attack import by_associations
 from sfumato.intruder.guesses.intersection_attack import intersect
@@ -20,15 +22,24 @@ def intersection(scene: Scene) -> Iterator[Staged]:
         name = "intersection" if len(scene.priors) == 1 else f"intersection_{number}"
         rng = scene.rng(name)
         found = intersect(scene.file, prior, scene.uncounted, rng, targets=targets)
-        by = "the same pseudonyms" if found.linked else "sensitive values that agree"
-        what = f"The intruder holds another release, joined by {by}, and looks for people in both"
+        what = (
+            Phrase(
+                "The intruder holds another release, joined by the same pseudonyms, and looks for "
+                "people in both"
+            )
+            if found.linked
+            else Phrase(
+                "The intruder holds another release, joined by sensitive values that agree, and "
+                "looks for people in both"
+            )
+        )
         for end, surest, measure, said in (
-            ("", False, "marketer", "everybody counts"),
-            ("_surest", True, "prosecutor", "only the surest guesses"),
+            ("", False, "marketer", Phrase("everybody counts")),
+            ("_surest", True, "prosecutor", Phrase("only the surest guesses")),
         ):
             yield scene.judged(
                 f"{name}{end}",
-                f"{what}; {said}.",
+                Phrase("{what}; {counted}.", what=what, counted=said),
                 found.identification,
                 measure,
                 surest=surest,
@@ -41,7 +52,7 @@ def intersection(scene: Scene) -> Iterator[Staged]:
                 scene.truth,
                 scene.file,
                 rng,
-                what=f"{what}; of these the intruder guesses the value.",
+                what=Phrase("{what}; of these the intruder guesses the value.", what=what),
                 targets="one_per_class",
                 predicted=scene.claim("avg_gsar", guesses.attribute),
                 attack=f"inference_{name}:{guesses.attribute}",
@@ -60,9 +71,13 @@ def trajectory(scene: Scene) -> Iterator[Staged]:
             continue
         yield scene.judged(
             name,
-            f"The intruder holds another release, takes {len(found.joined):,} of "
-            f"{scene.file.persons:,} people for the same in both by what their records keep "
-            f"({', '.join(found.columns)}), and looks for people in both.",
+            Phrase(
+                "The intruder holds another release, takes {some} of {all} people for the same in "
+                "both by what their records keep ({columns}), and looks for people in both.",
+                some=count(len(found.joined)),
+                all=count(scene.file.persons),
+                columns=Listed(found.columns),
+            ),
             found.identification,
             "marketer",
             targeted=True,
@@ -83,9 +98,12 @@ def associations(scene: Scene) -> Iterator[Staged]:
             continue
         yield scene.judged(
             name,
-            "The intruder infers values that were generalised from associations in another "
-            f"release, which narrows {found.refined:,} of {scene.file.classes:,} classes, and "
-            "matches again.",
+            Phrase(
+                "The intruder infers values that were generalised from associations in another "
+                "release, which narrows {some} of {all} classes, and matches again.",
+                some=count(found.refined),
+                all=count(scene.file.classes),
+            ),
             found.guesses,
             "marketer",
             calibrated=True,

@@ -15,6 +15,7 @@ from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
 from sfumato.core.extensions import Extension
 from sfumato.core.measure import Measure
+from sfumato.core.phrases import Phrase
 from sfumato.intruder.attack_result import Claims
 from sfumato.intruder.attack_subject import Held
 from sfumato.intruder.candidates import Candidates, Identification, find_candidates
@@ -151,8 +152,8 @@ Stage = Callable[[Scene], Iterable[Staged]]
 
 Of = Literal["all", "one_per_class", "surest"]
 CLAIMED: tuple[tuple[str, Of, str], ...] = (
-    ("", "one_per_class", "one of each class, drawn at random"),
-    ("_surest", "surest", "only the classes of which the intruder expects most"),
+    ("", "one_per_class", Phrase("one of each class, drawn at random")),
+    ("_surest", "surest", Phrase("only the classes of which the intruder expects most")),
 )
 """What an attempt is about, against an average over classes and against a maximum."""
 
@@ -220,7 +221,9 @@ def added_act(extension: Extension) -> Act:
             unit, person = (np.asarray(each, dtype=np.int64) for each in (said.unit, said.person))
             chance = np.asarray(said.chance, dtype=np.float64)
         _check_guesses(extension, scene, unit, person, chance)
-        what = f"Guesses of the {extension}, which are no evidence for the verdict."
+        what = Phrase(
+            "Guesses of the {attack}, which are no evidence for the verdict.", attack=str(extension)
+        )
         guesses = Identification(unit, person, chance)
         yield replace(scene.judged(extension.name, what, guesses, "marketer"), speaks=None)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.core.measure import Measure
+from sfumato.core.phrases import Phrase
 from sfumato.intruder.attacks.scene import (
     CLAIMED,
     TARGETS,
@@ -48,8 +49,11 @@ def inference(scene: Scene) -> Iterator[Staged]:
                 scene.truth,
                 file,
                 rng,
-                what="The intruder guesses the value that most people have in the classes that "
-                f"the target fits; {said}.",
+                what=Phrase(
+                    "The intruder guesses the value that most people have in the classes that the "
+                    "target fits; {counted}.",
+                    counted=said,
+                ),
                 targets=targets,
                 predicted=None if labelled else scene.claim(measure, column.name),
                 attack=f"inference{end}:{column.name}",
@@ -91,8 +95,11 @@ def model(scene: Scene) -> Iterator[Staged]:
         yield Staged(
             Outcome(
                 name,
-                "The intruder trains a model on the release and foretells the value of one person "
-                "of each class from the quasi-identifiers and the class; near numbers are one.",
+                Phrase(
+                    "The intruder trains a model on the release and foretells the value of one "
+                    "person of each class from the quasi-identifiers and the class; near numbers "
+                    "are one."
+                ),
                 attempts,
                 hits,
                 success(hits, attempts),

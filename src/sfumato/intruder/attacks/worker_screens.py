@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.core.declaration import Progress
 from sfumato.core.measure import Measure
+from sfumato.core.phrases import Figure, Phrase
 from sfumato.intruder.attacks.scene import Act, Scene, Staged
 from sfumato.intruder.guesses.screen_attack import from_screen
 from sfumato.intruder.referee import judgements
@@ -21,9 +22,9 @@ from sfumato.risk.evidence import REVIEW
 if TYPE_CHECKING:
     from sfumato.intruder.review_screens import Screen
 
-WHAT = (
+WHAT = Phrase(
     "An intruder who holds the identified tables looks for the records that agree with all that a "
-    "worker's screen showed of one, and takes one of them."
+    "worker’s screen showed of one, and takes one of them."
 )
 
 
@@ -66,7 +67,11 @@ def judged_screen(each: Screen, name: str, rng: np.random.Generator) -> Staged:
         # Each row has a chance of its own, 1/K: the hits are a sum of these and not binomial.
         claimed=free_hits(chances[made]),
     )
-    note = f"KAPR of what worker {each.worker} was shown: {each.kapr:.5f}."
+    note = Phrase(
+        "KAPR of what worker {worker} was shown: {kapr}.",
+        worker=each.worker,
+        kapr=Figure(f"{each.kapr:.5f}"),
+    )
     outcome = replace(outcome, notes=(note,))
     right = each.truth.owner[found.guesses.unit[made]] == found.guesses.person[made]
     return Staged(outcome, calibration(found.guesses.chance[made], right))

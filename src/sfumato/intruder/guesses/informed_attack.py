@@ -105,7 +105,8 @@ def by_method(
 
     Of all levels at which at least k people match a person the least loss is taken, the weighted
     mean of (values below a label - 1) / (values - 1); of equal ones the lowest of the first
-    column. k is not told: the one is taken that explains most. O(levels x distinct tuples).
+    column. k is not told: the one is taken that explains most. O(levels x distinct tuples);
+    ``None`` where there are too many combinations of levels.
 
     Parameters
     ----------
@@ -113,11 +114,6 @@ def by_method(
         The weight of each in loss.
     fewest
         The fewest people who match a class: k is no larger.
-
-    Returns
-    -------
-    Informed or None
-        ``None`` where there are too many combinations of levels.
     """
     shown = {column.name: column for column in file.quasi_identifiers}
     columns = [column for column in knowledge.quasi_identifiers if column.name in shown]

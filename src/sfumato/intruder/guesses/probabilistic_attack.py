@@ -269,7 +269,7 @@ def likely_pairs(
     most: int = MOST,
     progress: Progress = silent,
 ) -> tuple[Ints, Ints]:
-    """Pairs of a released class and a distinct register row to compare.
+    """Pairs of a released class, ascending, and a distinct register row to compare.
 
     Each class is held against all distinct rows by m / u of the first guess; the likeliest are
     kept. That takes O(classes x rows x quasi-identifiers) additions and the memory of one class:
@@ -281,11 +281,6 @@ def likely_pairs(
         The cells of each class, shape (classes, columns).
     rows
         The places of the values of each distinct row, shape (rows, columns).
-
-    Returns
-    -------
-    tuple
-        Class and row of each pair, classes ascending.
     """
     chances = [column.by_chance for column in columns]
     found: list[Ints] = []

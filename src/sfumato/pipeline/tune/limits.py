@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import named
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.promise import AboutAttribute, Budget, Constraint
@@ -182,7 +183,7 @@ def promise_words(promise: Promise) -> str:
 def shown(value: object) -> str:
     """A value of a parameter or an option, for a reader."""
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
+        return str(named(value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -20,7 +20,7 @@ from sfumato.pipeline.tune.limits import AGAINST, limits_reached, promise_words,
 from sfumato.pipeline.tune.point import Point, changed_table
 from sfumato.release.anonymize import anonymize
 from sfumato.release.assembly import make_release
-from sfumato.release.cures import detail_lost
+from sfumato.release.cures import SEARCH, detail_lost
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_options import Loss, Options, Recoding
@@ -346,6 +346,7 @@ class Trials:
         self.best: Trial | None = None
         self._progress = progress
         self._told = told
+        self._told_share = 0.0
         self._before = {each.point: each for each in before}
         self._of_point: dict[Point, Trial] = {}
         # Trials of small files hold the interpreter's lock, so that two would only wait.
@@ -367,11 +368,6 @@ class Trials:
 
     def run(self, points: Sequence[Point], stage: str) -> list[Trial]:
         """Try points, each only once.
-
-        Returns
-        -------
-        list of Trial
-            One for each point.
 
         Raises
         ------
@@ -411,10 +407,11 @@ class Trials:
             self.best = trial
 
     def _tried(self, point: Point, number: int, stage: str, stop: Event) -> Trial | None:
-        def check(_stage: str, _share: float) -> None:
+        def check(at: str, share: float) -> None:
             if stop.is_set() or self._is_late():
                 raise SearchEnded
-            self._tell()
+            # The plans of a trial take most of its time; its other steps begin again with each.
+            self._tell(share if at == SEARCH else 0.0)
 
         if point in self._before:
             return replace(self._before[point], number=number, stage=stage)
@@ -427,10 +424,12 @@ class Trials:
         """Whether the time is up; something is tried however short it is."""
         return self.seconds is not None and self.elapsed > self.seconds and bool(self.done)
 
-    def _tell(self) -> None:
-        shares = [0.0]
+    def _tell(self, of_trial: float = 0.0) -> None:
+        """Tell how far the search is, never less than before."""
+        shares = [self._told_share]
         if self.most is not None:
-            shares.append(len(self.done) / self.most)
+            shares.append((len(self.done) + of_trial) / self.most)
         if self.seconds is not None:
             shares.append(self.elapsed / self.seconds)
-        self._progress("tune", min(max(shares), 1.0))
+        self._told_share = min(max(shares), 1.0)
+        self._progress("tune", self._told_share)

@@ -13,7 +13,7 @@ from typing import Any
 
 from sfumato.core.declaration import Layout, LayoutGiven, declared, fields_of
 from sfumato.core.measure import ESTIMATED
-from sfumato.core.number_text import share_text
+from sfumato.core.number_text import share_text, wrapped
 from sfumato.pipeline.tune.limits import Promise, promise_options
 from sfumato.pipeline.tune.point import Point, changed_schema
 from sfumato.pipeline.tune.trials import Setting, Trial, ratio, release_of, worst_value
@@ -313,7 +313,8 @@ class Tuned:
         lines = [self._verdict()]
         chosen = self.chosen
         if chosen is not None:
-            lines += ["", f"  {chosen.words()}", "", f"  {self._lost(chosen)}"]
+            point = wrapped(chosen.words(), "  ", "  ")
+            lines += ["", *point, "", *wrapped(self._lost(chosen), "  ", "  ")]
             rows = (each.row() for each in chosen.held)
             lines += [f"  {row.meaning}  [{row.value}]" for row in rows]
         if self.problems:
@@ -353,9 +354,11 @@ class Tuned:
         others = {"ane": trial.ane, "ncp": trial.ncp}
         others.pop(self.loss, None)
         beside = ", ".join(f"{name} {value:.4g}" for name, value in others.items())
+        lost = f"Loss, {self.loss}: {trial.loss:.4g}"
+        if self.loss == "detail":
+            lost = f"Detail lost: {share_text(trial.loss)}"
         return (
-            f"loss: {self.loss} {trial.loss:.4g} ({beside}), "
-            f"{share_text(trial.records_left_out)} of the records left out, "
+            f"{lost} ({beside}); left out: {share_text(trial.records_left_out)} of the records; "
             f"classes: {trial.classes:,}"
         )
 

@@ -63,7 +63,7 @@ def _added(name: str) -> type[Any]:
     if not whole or kind.name != name or measure not in KINDS:
         raise InputError(
             f"the {found}",
-            "must be a declared Promise of that name, whose first field is the limit on a measure",
+            "must be a declared Promise of that name, its first field the limit on a measure",
             accepted=f"a measure of {', '.join(KINDS)}",
             advice="ask the authors of the package",
         )

@@ -62,17 +62,17 @@ class MarketerRisk(AboutCells):
     def in_population(self, population: PopulationMeasures) -> InPopulation:
         """The expected share of the release's persons who are matched with the population."""
         return self.said_of(
-            f"When everybody is matched with the {count(population.persons)} people of the "
+            f"Where each is looked for among the {count(population.persons)} people of the "
             f"population, at most {percent(self.tau)} of the release’s people are expected to be "
-            "matched rightly.",
+            "found.",
             population.marketer,
         )
 
     def sentence(self, attribute: str = "") -> str:
         """As a share of the persons, when everybody is matched."""
         return Phrase(
-            "When everybody is matched, at most {share} of the people are expected to be matched "
-            "rightly, over the whole release.",
+            "Where each is looked for, at most {share} of the people are expected to be found, "
+            "over the whole release.",
             share=percent(self.tau),
         )
 

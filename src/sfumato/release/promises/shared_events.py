@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sfumato.risk.disclosure_risk import Risk
 
 MOST_KNOWN = 6
+"""The largest m of a promise about known events."""
 _WORDS = re.compile(
     r"\s*(?P<m>\d+)\s*:\s*(?:k\s*(?P<k>\d+)|(?P<risk>\d*\.?\d+)\s*(?P<percent>%)?)\s*"
 )
@@ -333,7 +334,9 @@ class KnownEvents(Promise):
 def _words(m: int | None, risk: float | None, k: int | None) -> str:
     """The promise in words."""
     if m is None:
-        raise InputError("parameter m", "must say how many events are known", accepted="1 to 6")
+        raise InputError(
+            "parameter m", "must say how many events are known", accepted=f"1 to {MOST_KNOWN}"
+        )
     if risk is not None and k is not None:
         raise InputError(
             "parameters risk and k of KnownEvents", "promise different things", advice="give one"

@@ -12,6 +12,7 @@ from sfumato.core.arrays import Codes, Floats, Integers, Ints
 from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import REGISTER, Measure, Position
+from sfumato.core.number_text import percentage
 from sfumato.risk import measure_table
 from sfumato.risk.measure_table import row
 from sfumato.risk.population.match_distribution import MatchDistribution, matches
@@ -152,7 +153,7 @@ class PopulationRisk:
         """The lines of a table that a file without a population has not."""
         first = [
             row("population", measure_table.count(self.population)),
-            row("sampling_fraction", f"{100 * self.sampling_fraction:.3g} %"),
+            row("sampling_fraction", percentage(self.sampling_fraction)),
         ]
         shares = (self.population_average_risk, self.population_records_at_risk)
         # The first two are in the lines that each file has, the next two are shares and not counts.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints
+from sfumato.core.number_text import percentage
 from sfumato.risk.population.accumulation_estimator import Accumulation
 from sfumato.risk.population.estimator_protocol import Estimate, SampleClasses
 
@@ -142,7 +143,7 @@ def _between(equal: Estimate, strata: Estimate, share: float) -> Estimate:
         low=None if low is None else low * float(np.exp(-apart)),
         high=None if high is None else min(high * float(np.exp(apart)), 1.0),
         path=(
-            f"{100 * share:.0f} % of the weights' variance lies between classes",
+            f"{percentage(share, 0)} of the weights' variance lies between classes",
             *strata.path,
         ),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.core.arrays import Ints
+from sfumato.core.number_text import percentage
 from sfumato.risk.population import estimator_protocol as protocol
 
 FEWEST = 50
@@ -125,7 +126,7 @@ def _design_in_words(sample: protocol.SampleClasses) -> str:
         return f"people were drawn in clusters that were {taken}"
     return (
         "people count as drawn one by one: if whole areas, practices or households were, it is up "
-        f"to {100 * sample.classes / sample.n:.3g} % (name their column: cluster)"
+        f"to {percentage(sample.classes / sample.n)} (name their column: cluster)"
     )
 
 
@@ -133,6 +134,6 @@ def _check_in_words(check: SubsampleCheck | None) -> str:
     """How an estimator did on subsamples; ``None`` where the file is too small for them."""
     if check is None:
         return "not checked on subsamples of people"
-    error = f"{100 * check.error:+.1f} %"
-    said = f"on {check.subsamples} subsamples of the file it was off by {error} on average"
+    error = f"{percentage(abs(check.error))} too {'high' if check.error > 0 else 'low'}"
+    said = f"on {check.subsamples} subsamples of the file it was {error} on average"
     return f"{said}: not sure" if abs(check.error) > UNSURE else said

@@ -30,6 +30,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from sfumato.core.phrases import Listed, Phrase, Plural
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop, problem
 from sfumato.server.proofs import check_proved, check_stated, proofs
@@ -115,12 +116,9 @@ def too_many(request: HttpRequest, wait: int) -> HttpResponse:
         Seconds to wait.
     """
     minutes = math.ceil(wait / 60)
-    answer = problem(
-        request,
-        429,
-        f"Try again in {minutes} minute{'s' if minutes > 1 else ''}. Until then no password is "
-        "tried, not even the right one.",
-    )
+    again = Plural("Try again in {n} minute.", "Try again in {n} minutes.", minutes, n=minutes)
+    until = Phrase("Until then no password is tried, not even the right one.")
+    answer = problem(request, 429, Listed((again, until), " "))
     answer["Retry-After"] = str(wait)
     return answer
 
@@ -185,13 +183,7 @@ def seal_secret(secret: bytes, account: Account) -> bytes:
 
 
 def unseal_secret(sealed: bytes, account: Account) -> bytes:
-    """A secret that was stored.
-
-    Parameters
-    ----------
-    sealed
-        What `seal_secret` gave.
-    """
+    """A secret that was stored."""
     return bytes(settings.SFUMATO_KEYS.unwrap(bytes(sealed), _purpose(account)))
 
 
@@ -288,13 +280,7 @@ class AccountBackend(BaseBackend):
     def authenticate(
         self, request: HttpRequest | None, name: str = "", password: str = ""
     ) -> Account | None:
-        """The active account with this name and password, if there is one.
-
-        Raises
-        ------
-        Stop
-            If it is not as the audit log states it.
-        """
+        """The active account with this name and password, if there is one."""
         account = Account.objects.filter(name=name).first()
         if account is None:
             # As much work as for a name that exists: else the time would tell which do.

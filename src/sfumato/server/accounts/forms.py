@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.accounts.backend import LONGEST_NAME, LONGEST_PASSWORD, plain_name
@@ -13,13 +15,13 @@ from sfumato.server.accounts.sessions import INVITATION_DAYS
 from sfumato.server.config import Role
 from sfumato.server.store.models import Account, Project, ProjectState
 
-NEW_RULE = "At least 12 characters; a sentence is easy to keep in mind."
+NEW_RULE = _("At least 12 characters; a sentence is easy to keep in mind.")
 
 
 class Name(forms.CharField):
     """A name to log in with."""
 
-    def __init__(self, label: str = "Name") -> None:
+    def __init__(self, label: str = _("Name")) -> None:
         super().__init__(
             label=label,
             min_length=2,
@@ -35,7 +37,7 @@ class Name(forms.CharField):
 class NewName(Name):
     """A name that nobody has yet; ``taken`` is said where somebody does."""
 
-    def __init__(self, taken: str, label: str = "Name") -> None:
+    def __init__(self, taken: str, label: str = _("Name")) -> None:
         super().__init__(label)
         self._taken = taken
 
@@ -73,9 +75,9 @@ class Code(forms.CharField):
 
     def __init__(self) -> None:
         super().__init__(
-            label="Code",
+            label=_("Code"),
             max_length=20,
-            help_text="Six digits from your app, or a recovery code. Each works once.",
+            help_text=_("Six digits from your app, or a recovery code. Each works once."),
             widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "class": "mono"}),
         )
 
@@ -107,7 +109,7 @@ class LoginForm(forms.Form):
     """Name and password."""
 
     name = Name()
-    password = Password("Password")
+    password = Password(_("Password"))
 
 
 class CodeForm(forms.Form):
@@ -122,7 +124,7 @@ class FreshForm(forms.Form):
     def __init__(self, account: Account, data: Any = None) -> None:
         super().__init__(data)
         if account.has_usable_password():
-            self.fields["password"] = Password("Password")
+            self.fields["password"] = Password(_("Password"))
         if account.totp:
             self.fields["code"] = Code()
 
@@ -130,8 +132,8 @@ class FreshForm(forms.Form):
 class NewPasswordForm(forms.Form):
     """A new password, twice."""
 
-    new = Password("New password", new=True, help_text=NEW_RULE)
-    again = Password("The same again", new=True)
+    new = Password(_("New password"), new=True, help_text=NEW_RULE)
+    again = Password(_("The same again"), new=True)
 
     def clean_new(self) -> str:
         """The password, if it is a good one."""
@@ -143,29 +145,36 @@ class NewPasswordForm(forms.Form):
         """Both, if they are the same."""
         cleaned: dict[str, Any] = super().clean() or {}
         if "new" in cleaned and "again" in cleaned and cleaned["new"] != cleaned["again"]:
-            self.add_error("again", "The two passwords differ.")
+            self.add_error("again", _("The two passwords differ."))
         return cleaned
 
 
 class ChangePasswordForm(NewPasswordForm):
     """The present password and a new one."""
 
-    present = Password("Present password")
+    present = Password(_("Present password"))
     field_order = ("present", "new", "again")
 
 
 class NewAccountForm(NewPasswordForm):
     """Name and password of a new account."""
 
-    name = NewName("Another account has this name; choose another.")
+    name = NewName(_("Another account has this name; choose another."))
     field_order = ("name", "new", "again")
 
 
+ROLES = {
+    Role.CUSTODIAN: _("custodian"),
+    Role.MANAGER: _("manager"),
+    Role.WORKER: _("worker"),
+    Role.AUDITOR: _("auditor"),
+}
+"""What each role is called."""
 DUTIES = {
-    Role.CUSTODIAN: "owns data: grants, purges, keeps accounts",
-    Role.MANAGER: "creates projects and deals the work",
-    Role.WORKER: "decides pairs",
-    Role.AUDITOR: "reads the audit log",
+    Role.CUSTODIAN: _("owns data: grants, purges, keeps accounts"),
+    Role.MANAGER: _("creates projects and opens their queues"),
+    Role.WORKER: _("decides pairs"),
+    Role.AUDITOR: _("reads the audit log"),
 }
 """What each role is for."""
 
@@ -175,10 +184,12 @@ class Roles(forms.MultipleChoiceField):
 
     def __init__(self) -> None:
         super().__init__(
-            label="Roles",
-            choices=[(str(role), f"{role}: {duty}") for role, duty in DUTIES.items()],
+            label=_("Roles"),
+            choices=[
+                (str(role), format_lazy("{}: {}", ROLES[role], DUTIES[role])) for role in Role
+            ],
             widget=forms.CheckboxSelectMultiple,
-            error_messages={"required": "Tick one role at least."},
+            error_messages={"required": _("Tick one role at least.")},
         )
 
 
@@ -198,18 +209,18 @@ class InviteForm(RolesForm):
     """
 
     days = forms.IntegerField(
-        label="Days for which the link works", min_value=1, max_value=90, initial=INVITATION_DAYS
+        label=_("Days for which the link works"), min_value=1, max_value=90, initial=INVITATION_DAYS
     )
 
     def __init__(self, custodian: Account, data: object = None) -> None:
         super().__init__(data)
         self.fields["project"] = forms.ModelChoiceField(
-            label="Project to take part in",
+            label=_("Project to take part in"),
             queryset=Project.objects.filter(custodian=custodian, state=ProjectState.OPEN).order_by(
                 "title"
             ),
             required=False,
-            empty_label="none",
+            empty_label=_("none"),
         )
         self.fields["project"].label_from_instance = lambda project: project.title
 
@@ -217,5 +228,7 @@ class InviteForm(RolesForm):
 class NamedAccountForm(RolesForm):
     """An account without a password, for somebody whom the organisation's login names."""
 
-    name = NewName("Another account has this name.", "Name, as the organisation's login gives it")
+    name = NewName(
+        _("Another account has this name."), _("Name, as the organisation's login gives it")
+    )
     field_order = ("name", "roles")

@@ -21,6 +21,7 @@ from django.core import signing
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_GET
 from joserfc.errors import JoseError
 from requests import RequestException
@@ -42,8 +43,10 @@ _TIMEOUT = 10
 """Seconds that the provider has to answer a request of this server."""
 _CLOCKS = 60
 """Seconds by which the provider's clock may be behind."""
-_LEFT = "The login at your organisation was not finished, or has expired. Begin again."
-_UNPROVED = "Your organisation did not prove who you are. Begin again."
+_LEFT = gettext_lazy(
+    "The login at your organisation was not finished, or has expired. Begin again."
+)
+_UNPROVED = gettext_lazy("Your organisation did not prove who you are. Begin again.")
 
 Claims = dict[str, Any]
 Arrival = Callable[[HttpRequest, Claims, "dict[str, Any]"], HttpResponse]
@@ -67,17 +70,13 @@ def _provider(config: ServerConfig) -> Any:
 
 
 def _asked(ask: Callable[[Any], Any]) -> Any:
-    """What the provider answers.
-
-    Raises
-    ------
-    Stop
-        If it does not, or its answer is not one that it signed for this login.
-    """
+    """What the provider answers."""
     try:
         return ask(_provider(settings.SFUMATO))
     except RequestException:
-        raise Stop(503, "Your organisation's login does not answer. Try again later.") from None
+        raise Stop(
+            503, gettext("Your organisation's login does not answer. Try again later.")
+        ) from None
     except (AuthlibBaseError, JoseError, RuntimeError, KeyError, ValueError):
         raise Stop(403, _UNPROVED) from None
 
@@ -216,11 +215,15 @@ def _use_link(request: HttpRequest, claims: Claims, kept: dict[str, Any]) -> Htt
                 name, identity = _free_name(claims), _identity(claims)
                 account = sessions.make_account(name, None, [], identity=identity)
             elif not account.is_active:
-                raise Stop(403, "Your account here is deactivated. Ask the custodian of the data.")
+                raise Stop(
+                    403, gettext("Your account here is deactivated. Ask the custodian of the data.")
+                )
             sessions.spend_link(found, account)
     # The name, or this person's account by another link, was made between look and writing.
     except IntegrityError:
-        raise Stop(409, "Another account was made at this moment. Open the link again.") from None
+        raise Stop(
+            409, gettext("Another account was made at this moment. Open the link again.")
+        ) from None
     return _begin(request, account, claims, kept)
 
 
@@ -244,7 +247,7 @@ def _prove(request: HttpRequest, claims: Claims, kept: dict[str, Any]) -> HttpRe
         raise Stop(403, _UNPROVED)
     assured = _is_second_factor(claims)
     if request.user.totp and not assured:
-        raise Stop(403, "Your account has a second factor here: prove it by its code.")
+        raise Stop(403, gettext("Your account has a second factor here: prove it by its code."))
     request.session.cycle_key()
     request.session[sessions.FRESH] = time.time()
     append(request.user, "prove identity", sessions.resource_of(request.user))
@@ -268,7 +271,7 @@ def _connect(request: HttpRequest, claims: Claims, kept: dict[str, Any]) -> Http
     except IntegrityError:
         why = "This login of your organisation opens another account already."
         raise Stop(409, why) from None
-    messages.success(request, "Your organisation's login opens this account from now on.")
+    messages.success(request, gettext("Your organisation's login opens this account from now on."))
     return redirect("/account")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -24,7 +24,7 @@ from sfumato.server.error_pages import Stop
 from sfumato.server.permissions import Action, decide
 from sfumato.server.proofs import check_proved, check_stated, proofs
 from sfumato.server.stated_rows import gone, image, stated
-from sfumato.server.store.models import Account, Link, Member, Project, ProjectState
+from sfumato.server.store.models import Account, GrantKind, Link, Member, Project, ProjectState
 from sfumato.server.store.statements import ask, value
 
 _READ = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
@@ -192,13 +192,7 @@ INVITATION_DAYS, RESET_DAYS = 14, 2
 def invite(
     by: Account, roles: Sequence[str], project: Project | None = None, days: int = INVITATION_DAYS
 ) -> str:
-    """The address of a new invitation; it is shown once and stored nowhere.
-
-    Parameters
-    ----------
-    days
-        Days for which it can be used.
-    """
+    """The address of a new invitation; it is shown once and stored nowhere."""
     with transaction.atomic():
         address, link = _make("invitation", by, days, roles=sorted(roles), project=project)
         where = "accounts" if project is None else f"project {project.pk}"
@@ -251,23 +245,32 @@ EXPORTS_WAIT = timedelta(days=1)
 """How long an account whose password was reset exports nothing: its owner hears of it before."""
 
 
-def check_not_reset(account: Account) -> None:
-    """Refuse an export to an account whose password somebody has just reset.
-
-    Raises
-    ------
-    Stop
-        If it was.
-    """
+def last_reset(account: Account) -> tuple[datetime, int | None] | None:
+    """When the password of an account was reset last within a day, and whose link it was."""
     since = image("link", "used", timezone.now() - EXPORTS_WAIT, secret=False)
     # As the log states it: a row of the database could be removed.
-    for row in list(proofs().replay.rows.get("link", {}).values()):
-        if row.get("account_id") == account.pk and (row.get("used") or "") > since:
-            raise Stop(
-                409,
-                "The password of this account was reset less than a day ago. It exports nothing "
-                "until a day is over.",
-            )
+    links = list(proofs().replay.rows.get("link", {}).values())
+    mine = [row for row in links if row.get("account_id") == account.pk]
+    last = max(mine, key=lambda row: row.get("used") or "", default={})
+    if (last.get("used") or "") <= since:
+        return None
+    return datetime.fromisoformat(last["used"]), last.get("made_by_id")
+
+
+def check_not_reset(account: Account, project: Project) -> None:
+    """Refuse an export to an account whose password was just reset, unless a second confirms it."""
+    reset = last_reset(account)
+    if reset is None:
+        return
+    found = project.grants.filter(kind=GrantKind.RESET, to=account, created__gt=reset[0])
+    confirmed = found.filter(expires__gt=timezone.now()).first()
+    if confirmed is None:
+        raise Stop(
+            409,
+            "The password of this account was reset less than a day ago. Until a day is over it "
+            "exports nothing unless the custodian of the project confirms the reset.",
+        )
+    check_proved(confirmed)
 
 
 def find_link(token: str, *, lock: bool = False) -> Link | None:

@@ -22,6 +22,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from sfumato.core.errors import InputError
@@ -56,8 +57,8 @@ def _page_of(account: Account) -> str:
 PENDING = "pending"
 """In a session: who came as far as the code, when, and by what, while it is still asked for."""
 PENDING_SECONDS = 300
-WRONG = "The name or the password is wrong."
-WRONG_CODE = "The code is wrong, was used, or is too old. Wait for the next one."
+WRONG = gettext_lazy("The name or the password is wrong.")
+WRONG_CODE = gettext_lazy("The code is wrong, was used, or is too old. Wait for the next one.")
 CLEAR = '"cache", "storage"'
 """What a browser forgets when somebody logs out. Of the cookies it keeps the one by which it is
 known (`know_browser`): without it a stranger's failures would keep its owner out."""
@@ -142,6 +143,10 @@ def next_page(request: HttpRequest) -> str:
     return str(asked) if own else "/"
 
 
+FAILED = "failed login"
+"""What the log calls it where somebody could not prove who they are."""
+
+
 def note_failure(request: HttpRequest, account: Account | None, what: str) -> None:
     """Say in the audit log that somebody could not prove who they are.
 
@@ -151,7 +156,7 @@ def note_failure(request: HttpRequest, account: Account | None, what: str) -> No
         Whom they named; a name that nobody has is not noted, as it may be a password.
     """
     where = sessions.resource_of(account) if account else "no account"
-    append(None, "failed login", where, {"wrong": what, "from": backend.address_digest(request)})
+    append(None, FAILED, where, {"wrong": what, "from": backend.address_digest(request)})
 
 
 def _pending(request: HttpRequest) -> Account | None:
@@ -252,7 +257,7 @@ def of_project(action: Action, *, fresh_from: str | None = None) -> Callable[[Vi
                 return problem(request, 403, permission.reason)
             try:
                 if action in EXPORTS:
-                    sessions.check_not_reset(request.user)
+                    sessions.check_not_reset(request.user, project)
                     check_project(project)
                 return view(request, project, *args, **kwargs)
             except Stop as stop:
@@ -283,7 +288,9 @@ def fresh(request: HttpRequest) -> HttpResponse:
             append(account, "prove identity", sessions.resource_of(account))
             return redirect(goal)
         note_failure(request, account, "proof")
-        form.add_error(None, "That is not right. A code works once: wait for the next one.")
+        form.add_error(
+            None, gettext("That is not right. A code works once: wait for the next one.")
+        )
     context = {"form": form, "next": goal, "possible": possible}
     return render(request, "accounts/fresh.html", context)
 
@@ -296,7 +303,7 @@ def _proved(account: Account, given: dict[str, str]) -> bool:
     return code is None or backend.use_code(account, code)
 
 
-_GONE = "This link was used already, has expired, or never was. Ask for a new one."
+_GONE = gettext_lazy("This link was used already, has expired, or never was. Ask for a new one.")
 _RESET = "reset"
 
 
@@ -331,7 +338,7 @@ def _make(request: HttpRequest, token: str, form: forms.NewAccountForm) -> HttpR
             sessions.spend_link(found, account)
     # Somebody took the name between the check and the writing.
     except IntegrityError:
-        form.add_error("name", "Another account has this name; choose another.")
+        form.add_error("name", gettext("Another account has this name; choose another."))
         return None
     return _begin(request, account, found)
 
@@ -344,7 +351,9 @@ def _reset(request: HttpRequest, token: str, form: forms.NewPasswordForm) -> Htt
         account = found.account
         if account.check_password(form.cleaned_data["new"]):
             # Somebody else may have it: that is what the link was made for.
-            form.add_error("new", "This is the password that is to be replaced; choose another.")
+            form.add_error(
+                "new", gettext("This is the password that is to be replaced; choose another.")
+            )
             return None
         account.set_password(form.cleaned_data["new"])
         account.save(update_fields=["password"])
@@ -354,20 +363,20 @@ def _reset(request: HttpRequest, token: str, form: forms.NewPasswordForm) -> Htt
         backend.forget_name(account.name)
     if request.user.is_authenticated:
         logout(request)
-    messages.success(request, "Your password is set. Log in with it.")
+    messages.success(request, gettext("Your password is set. Log in with it."))
     return redirect("/login")
 
 
 def _join(request: HttpRequest, token: str) -> HttpResponse:
     if not request.user.is_authenticated:
-        return problem(request, 403, "Log in first.")
+        return problem(request, 403, gettext("Log in first."))
     with transaction.atomic():
         found = sessions.find_link(token, lock=True)
         if found is None or found.purpose != "invitation":
             return problem(request, 404, _GONE)
         account = Account.objects.select_for_update().get(pk=request.user.pk)
         sessions.spend_link(found, account)
-    messages.success(request, "You take part.")
+    messages.success(request, gettext("You take part."))
     return redirect("/")
 
 
@@ -375,7 +384,7 @@ def _begin(request: HttpRequest, account: Account, found: Link) -> HttpResponse:
     if request.user.is_authenticated:
         logout(request)
     sessions.begin_session(request, account, found.purpose)
-    messages.success(request, f"Welcome, {account.name}.")
+    messages.success(request, gettext("Welcome, %(name)s.") % {"name": account.name})
     return backend.know_browser(redirect("/"), account.name)
 
 
@@ -396,7 +405,9 @@ def password(request: HttpRequest) -> HttpResponse:
     """Change one's own password; all other sessions end."""
     owner = request.user
     if not owner.has_usable_password():
-        return problem(request, 403, "Your organisation logs you in; there is no password here.")
+        return problem(
+            request, 403, gettext("Your organisation logs you in; there is no password here.")
+        )
     form = forms.ChangePasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         attempt, wait = backend.begin_attempt(request, owner.name)
@@ -413,10 +424,12 @@ def password(request: HttpRequest) -> HttpResponse:
                 sessions.end_sessions(owner, keep=request.session.session_key)
                 rows = [stated(owner, "password")]
                 append(owner, "change password", sessions.resource_of(owner), rows=rows)
-            messages.success(request, "Your password is changed; your other sessions have ended.")
+            messages.success(
+                request, gettext("Your password is changed; your other sessions have ended.")
+            )
             return redirect("/account")
         note_failure(request, owner, "password")
-        form.add_error("present", "This is not your present password.")
+        form.add_error("present", gettext("This is not your present password."))
     return render(request, "accounts/password.html", {"form": form})
 
 
@@ -428,7 +441,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
     if owner.totp:
         return redirect("/account")
     form = forms.CodeForm(request.POST or None)
-    form.fields["code"].help_text = "Six digits."  # there are no recovery codes yet
+    form.fields["code"].help_text = gettext("Six digits.")  # there are no recovery codes yet
     secret = _unconfirmed(request)
     if secret is None:
         secret = backend.new_secret()
@@ -473,7 +486,7 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
         return redirect("/account")
     if request.method == "POST":
         sessions.remove_second_factor(owner, owner, keep=request.session.session_key)
-        messages.success(request, "No code is asked for any more.")
+        messages.success(request, gettext("No code is asked for any more."))
         return redirect("/account")
     return render(request, "accounts/second_factor_off.html")
 
@@ -507,7 +520,7 @@ def other_sessions(request: HttpRequest) -> HttpResponse:
     with transaction.atomic():
         count = sessions.end_sessions(request.user, keep=request.session.session_key)
         append(request.user, "end sessions", sessions.resource_of(request.user), {"count": count})
-    messages.success(request, f"Ended: {count}.")
+    messages.success(request, gettext("Ended: %(count)s.") % {"count": count})
     return redirect("/account")
 
 
@@ -541,7 +554,7 @@ def invite_page(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         address = sessions.invite(request.user, given["roles"], given["project"], given["days"])
-        context = {"address": address, "days": given["days"], "what": "An invitation"}
+        context = {"address": address, "days": given["days"], "what": gettext("An invitation")}
         return render(request, "accounts/link_made.html", context)
     return render(request, "accounts/invite.html", {"form": form})
 
@@ -557,7 +570,7 @@ def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
             check_stated(each)
             append(request.user, "take back invitation", f"invitation {number}", rows=gone(found))
             each.delete()
-            messages.success(request, "The invitation can no longer be used.")
+            messages.success(request, gettext("The invitation can no longer be used."))
     return redirect("/accounts")
 
 
@@ -571,7 +584,7 @@ def named_account(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         roles, name = form.cleaned_data["roles"], form.cleaned_data["name"]
         account = sessions.make_account(name, None, roles, request.user)
-        messages.success(request, f"{account.name} may log in.")
+        messages.success(request, gettext("%(name)s may log in.") % {"name": account.name})
         return redirect("/accounts")
     return render(request, "accounts/named_account.html", {"form": form})
 
@@ -625,7 +638,7 @@ def _set_roles(request: HttpRequest, account: Account) -> HttpResponse:
     """Set what somebody may be."""
     form = forms.RolesForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Tick one role at least.")
+        messages.error(request, gettext("Tick one role at least."))
         return _back(account)
     check_stated(account, "roles")
     before, account.roles = account.roles, sorted(form.cleaned_data["roles"])
@@ -634,7 +647,8 @@ def _set_roles(request: HttpRequest, account: Account) -> HttpResponse:
         detail = {"before": before, "roles": account.roles}
         rows = [stated(account, "roles")]
         append(request.user, "set roles", sessions.resource_of(account), detail, rows=rows)
-    messages.success(request, f"{account.name} is {' and '.join(account.roles)}.")
+    told = {"name": account.name, "roles": ", ".join(gettext(role) for role in account.roles)}
+    messages.success(request, gettext("Roles of %(name)s: %(roles)s.") % told)
     return _back(account)
 
 
@@ -646,7 +660,7 @@ def _deactivate(request: HttpRequest, account: Account) -> HttpResponse:
     rows = [stated(account, "is_active")]
     told = {"sessions": count}
     append(request.user, "deactivate", sessions.resource_of(account), told, rows=rows)
-    messages.success(request, f"{account.name} can no longer log in.")
+    messages.success(request, gettext("%(name)s can no longer log in.") % {"name": account.name})
     return _back(account)
 
 
@@ -656,19 +670,19 @@ def _reactivate(request: HttpRequest, account: Account) -> HttpResponse:
     account.save(update_fields=["is_active"])
     rows = [stated(account, "is_active")]
     append(request.user, "reactivate", sessions.resource_of(account), rows=rows)
-    messages.success(request, f"{account.name} can log in again.")
+    messages.success(request, gettext("%(name)s can log in again.") % {"name": account.name})
     return _back(account)
 
 
 def _reset_account(request: HttpRequest, account: Account) -> HttpResponse:
     """Make a link for a new password; it is shown once, in the answer itself."""
     if not account.is_active:
-        return problem(request, 409, "The account is deactivated. Reactivate it first.")
+        return problem(request, 409, gettext("The account is deactivated. Reactivate it first."))
     address = sessions.reset_link(request.user, account)
     context = {
         "address": address,
         "days": sessions.RESET_DAYS,
-        "what": "A new password",
+        "what": gettext("A new password"),
         "other": account,
     }
     return render(request, "accounts/link_made.html", context)
@@ -677,7 +691,7 @@ def _reset_account(request: HttpRequest, account: Account) -> HttpResponse:
 def _lost_second_factor(request: HttpRequest, account: Account) -> HttpResponse:
     """Turn somebody's second factor off who has lost it; their sessions end."""
     sessions.remove_second_factor(request.user, account)
-    messages.success(request, f"{account.name} logs in without a code.")
+    messages.success(request, gettext("%(name)s logs in without a code.") % {"name": account.name})
     return _back(account)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from sfumato.review.review_settings import NO_LIMIT
+from sfumato.server.accounts.sessions import EXPORTS_WAIT, last_reset
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop
 from sfumato.server.live.live_projects import forget_project, lock_of, locked, remove_files
@@ -22,7 +23,6 @@ from sfumato.server.store import models
 
 BEFORE, AFTER, REVOKED = "before", "after", "revoked"
 """In the detail of a grant: the value before and after, and when it was revoked."""
-PROJECT_BUDGET = "project_budget"
 _PURGED = (
     *("state", "wrapped_key", "attributes", "settings", "weights"),
     *("rows", "combined_units"),
@@ -41,6 +41,21 @@ def limit(budget: float | None) -> str:
     return NO_LIMIT if budget is None else f"{budget:g}"
 
 
+def settings_in_words(rules: dict[str, Any]) -> list[tuple[str, str]]:
+    """Rules that a custodian accepts: name and value."""
+    floor = "refused below" if rules["k_floor"] == "refuse" else "reported where below"
+    return [
+        ("k", f"{rules['k']}, {floor}"),
+        ("Anonymity sets", str(rules["policy"])),
+        ("Costs shown", str(rules["costs"])),
+        ("Masks", f"{rules['mask_width']} width"),
+        ("Shown at first", ("masked", "partly", "in full")[int(rules["start"])]),
+        ("Budget of a worker", limit(rules.get("budget"))),
+        ("Budget of the project", limit(rules.get("project_budget"))),
+        ("Hints", "given" if rules["hints"] else "none"),
+    ]
+
+
 def raise_budget(
     by: models.Account, project_id: UUID, worker: models.Account, budget: float | None
 ) -> models.Grant:
@@ -50,11 +65,6 @@ def raise_budget(
     ----------
     budget
         KAPR, ``None`` for no limit.
-
-    Raises
-    ------
-    Stop
-        If they may not, or it is no raise.
     """
     with _granting(by, project_id) as project:
         # Locked until the end: the raise is of the budget that it was checked against.
@@ -65,62 +75,30 @@ def raise_budget(
         check_stated(allowance)
         _check_raise(allowance.budget, budget)
         detail = {BEFORE: allowance.budget, AFTER: budget}
-        allowance.budget = budget
-        allowance.save(update_fields=["budget"])
-        rows = [stated(allowance, "budget")]
+        rows = [set_budget(allowance, budget)]
         return _noted(project, by, models.GrantKind.BUDGET, detail, rows, to=worker)
 
 
-def raise_project_budget(
-    by: models.Account, project_id: UUID, budget: float | None
-) -> models.Grant:
-    """Raise what all workers together may be shown of a project.
-
-    Raises
-    ------
-    Stop
-        If they may not, or it is no raise.
-    """
-    with _granting(by, project_id) as project:
-        before = project.settings.get(PROJECT_BUDGET)
-        _check_raise(before, budget)
-        rows = _set(project, PROJECT_BUDGET, budget)
-        return _noted(project, by, models.GrantKind.BUDGET, {BEFORE: before, AFTER: budget}, rows)
-
-
-def lower_k(by: models.Account, project_id: UUID, k: int) -> models.Grant:
-    """Lower the minimum allowed anonymity-set size of a project.
-
-    Parameters
-    ----------
-    k
-        Records, 1 at least.
-
-    Raises
-    ------
-    Stop
-        If they may not, or it is not lower.
-    """
-    with _granting(by, project_id) as project:
-        before = project.settings["k"]
-        if not 1 <= k < before:
-            raise Stop(409, f"k is {before} now; it can be lowered only, to 1 at least.")
-        rows = _set(project, "k", k)
-        return _noted(project, by, models.GrantKind.K, {BEFORE: before, AFTER: k}, rows)
-
-
 def allow_identity_export(by: models.Account, project_id: UUID, hours: int) -> models.Grant:
-    """Let the manager export identities once, until some time.
-
-    Raises
-    ------
-    Stop
-        If they may not.
-    """
+    """Let the manager export identities once, until some time."""
     with _granting(by, project_id, closed=True) as project:
         until = timezone.now() + timedelta(hours=hours)
         to = project.manager
         return _noted(project, by, models.GrantKind.IDENTITY_EXPORT, {}, (), to=to, expires=until)
+
+
+def confirm_reset(by: models.Account, project_id: UUID) -> models.Grant:
+    """Let the manager export, whose password was reset less than a day ago."""
+    with _granting(by, project_id, closed=True) as project:
+        reset = last_reset(project.manager)
+        if reset is None:
+            raise Stop(409, "The manager's password was not reset within a day.")
+        # Whoever resets both passwords would be both of the two who are asked for.
+        if reset[1] == by.pk or last_reset(by) is not None:
+            raise Stop(403, "Confirm it a day after your own reset, and never one that you made.")
+        until = reset[0] + EXPORTS_WAIT
+        to = project.manager
+        return _noted(project, by, models.GrantKind.RESET, {}, (), to=to, expires=until)
 
 
 def identity_grant(project: models.Project) -> models.Grant | None:
@@ -133,13 +111,7 @@ def identity_grant(project: models.Project) -> models.Grant | None:
 
 
 def use_identity_grant(project: models.Project) -> models.Grant:
-    """Use a grant of identity export up, in the transaction of the export, whose entry states it.
-
-    Raises
-    ------
-    Stop
-        If there is none.
-    """
+    """Use a grant of identity export up; the entry of the export states it."""
     proofs().follow()  # others may have used it since the request began
     grant, now = identity_grant(project), timezone.now()
     # By one statement: a grant that two exports want at once is used once.
@@ -150,13 +122,7 @@ def use_identity_grant(project: models.Project) -> models.Grant:
 
 
 def revoke(by: models.Account, project_id: UUID, number: int) -> models.Grant:
-    """Take a grant back; a budget or k is what it was before.
-
-    Raises
-    ------
-    Stop
-        If they may not, it is over, or a later grant builds on it.
-    """
+    """Take a grant back; a budget is what it was before, or as the rules are now."""
     with _granting(by, project_id, closed=True) as project:
         grant = models.Grant.objects.select_for_update().filter(project=project, pk=number).first()
         if grant is None:
@@ -164,7 +130,7 @@ def revoke(by: models.Account, project_id: UUID, number: int) -> models.Grant:
         check_stated(grant)
         if not is_revocable(grant):
             raise Stop(409, "This grant is over already.")
-        rows = [] if grant.kind == models.GrantKind.IDENTITY_EXPORT else _undo(project, grant)
+        rows = _undo(project, grant) if grant.kind == models.GrantKind.BUDGET else []
         # Also where the grant has no end: it is over from now on.
         now = timezone.now()
         grant.expires, grant.detail = now, {**grant.detail, REVOKED: now.isoformat()}
@@ -177,9 +143,14 @@ def revoke(by: models.Account, project_id: UUID, number: int) -> models.Grant:
 
 def is_revocable(grant: models.Grant) -> bool:
     """Whether a grant still holds."""
-    if grant.used is not None or REVOKED in grant.detail:
+    # k and the budget of all, which earlier versions granted, are rules that are proposed.
+    if grant.used is not None or REVOKED in grant.detail or _is_rule(grant):
         return False
     return grant.expires is None or bool(grant.expires > timezone.now())
+
+
+def _is_rule(grant: models.Grant) -> bool:
+    return grant.to is None
 
 
 @contextmanager
@@ -202,38 +173,25 @@ def _check_raise(before: float | None, after: float | None) -> None:
 
 
 def _undo(project: models.Project, grant: models.Grant) -> list[Stated]:
-    before, after = grant.detail[BEFORE], grant.detail[AFTER]
-    present, restore = _present(project, grant)
+    allowances = models.Allowance.objects.select_for_update()
+    allowance = allowances.get(project=project, worker=grant.to)
     # Taken back in reverse order only: else a later grant would hold on without its ground.
-    if present != after:
-        raise Stop(409, "A later grant builds on this one. Revoke that one first.")
-    return restore(before)
+    if allowance.budget != grant.detail[AFTER]:
+        raise Stop(409, "The budget was changed after this. Revoke the later grant first.")
+    check_stated(allowance)
+    raises = project.grants.filter(kind=models.GrantKind.BUDGET, to=grant.to).exclude(pk=grant.pk)
+    # Without another raise the rules hold, which may be others than before this one.
+    is_raised = any(map(is_revocable, raises))
+    return [
+        set_budget(allowance, grant.detail[BEFORE] if is_raised else project.settings.get("budget"))
+    ]
 
 
-def _present(
-    project: models.Project, grant: models.Grant
-) -> tuple[Any, Callable[[Any], list[Stated]]]:
-    if grant.kind == models.GrantKind.K:
-        return project.settings["k"], lambda value: _set(project, "k", value)
-    if grant.to is None:
-        present = project.settings.get(PROJECT_BUDGET)
-        return present, lambda value: _set(project, PROJECT_BUDGET, value)
-    allowance = models.Allowance.objects.select_for_update().get(project=project, worker=grant.to)
-
-    def restore(value: Any) -> list[Stated]:
-        check_stated(allowance)
-        allowance.budget = value
-        allowance.save(update_fields=["budget"])
-        return [stated(allowance, "budget")]
-
-    return allowance.budget, restore
-
-
-def _set(project: models.Project, name: str, value: Any) -> list[Stated]:
-    check_stated(project, "settings")
-    project.settings = {**project.settings, name: value}
-    project.save(update_fields=["settings"])
-    return [stated(project, "settings")]
+def set_budget(allowance: models.Allowance, budget: float | None) -> Stated:
+    """Write the budget of a worker, and tell what is stated of it."""
+    allowance.budget = budget
+    allowance.save(update_fields=["budget"])
+    return stated(allowance, "budget")
 
 
 def _noted(
@@ -265,11 +223,6 @@ def purge(by: models.Account | None, project_id: UUID) -> None:
     ----------
     by
         The custodian; ``None`` for whoever runs the server.
-
-    Raises
-    ------
-    Stop
-        If there is none, or they may not.
     """
     # The lock of memory before that of the database, as everywhere: else two could wait for each
     # other.
@@ -286,6 +239,7 @@ def purge(by: models.Account | None, project_id: UUID) -> None:
                 models.StoredPair,
                 models.Allowance,
                 models.Grant,
+                models.Proposal,
                 models.Link,
                 models.Member,
             ):

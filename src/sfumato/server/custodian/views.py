@@ -13,17 +13,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.accounts.forms import Budget
+from sfumato.server.accounts.sessions import last_reset
 from sfumato.server.accounts.views import of_project
 from sfumato.server.custodian import project_grants
 from sfumato.server.custodian.project_grants import limit, purge
 from sfumato.server.permissions import Action
 from sfumato.server.store.models import Account, Allowance, Grant, GrantKind, Project, ProjectState
-
-
-def new_budget() -> Budget:
-    """The field for a budget that is raised."""
-    help_text = f"From 0 to 1, higher than it is now; or: {NO_LIMIT}."
-    return Budget("New budget (KAPR)", help_text)
 
 
 class WorkerBudgetForm(forms.Form):
@@ -37,32 +32,10 @@ class WorkerBudgetForm(forms.Form):
         self.fields["worker"] = forms.ModelChoiceField(
             label="Worker", queryset=workers, to_field_name="pseudonym", empty_label=None
         )
-        self.fields["budget"] = new_budget()
+        help_text = f"From 0 to 1, higher than it is now; or: {NO_LIMIT}."
+        self.fields["budget"] = Budget("New budget (KAPR)", help_text)
         self.fields["worker"].label_from_instance = lambda account: (
             f"{account.name}: {limit(budgets.get(account.pk))} now"
-        )
-
-
-class ProjectBudgetForm(forms.Form):
-    """A higher budget for all workers together."""
-
-    prefix = "project"
-    budget = new_budget()
-
-
-class KForm(forms.Form):
-    """A lower k."""
-
-    prefix = "lower"
-
-    def __init__(self, k: int, data: Any = None) -> None:
-        super().__init__(data)
-        self.fields["k"] = forms.IntegerField(
-            label="New k",
-            min_value=1,
-            # The field must be valid where k is 1 already and no lower one exists.
-            max_value=max(1, k - 1),
-            help_text=f"It is {k} now. Rows may then be left with fewer records like theirs.",
         )
 
 
@@ -120,13 +93,11 @@ def grants_page(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "forms": shown,
-        "k": project.settings["k"],
-        "project_budget": limit(project.settings.get(project_grants.PROJECT_BUDGET)),
-        "can_raise_project": project.settings.get(project_grants.PROJECT_BUDGET) is not None,
         "can_raise_worker": Allowance.objects.filter(
             project=project, budget__isnull=False
         ).exists(),
         "open": project.state == ProjectState.OPEN,
+        "reset": last_reset(project.manager),
         "given": [
             (each, _grant_in_words(each), project_grants.is_revocable(each)) for each in given
         ],
@@ -147,9 +118,8 @@ def _forms(project: Project, asked: str, data: Any) -> Forms:
     """All forms, the one that was sent with what was entered."""
     made: dict[str, Callable[[Any], forms.Form]] = {
         "worker": lambda entered: WorkerBudgetForm(project, entered),
-        "project": ProjectBudgetForm,
-        "k": lambda entered: KForm(project.settings["k"], entered),
         "export": IdentityExportForm,
+        "reset": forms.Form,
     }
     return {name: make(data if name == asked else None) for name, make in made.items()}
 
@@ -159,34 +129,34 @@ def _worker(request: HttpRequest, project: Project, given: Forms) -> str:
     return f"The budget of {given['worker'].name} is {limit(given['budget'])} now."
 
 
-def _project(request: HttpRequest, project: Project, given: Forms) -> str:
-    project_grants.raise_project_budget(request.user, project.pk, given["budget"])
-    return f"The budget of the project is {limit(given['budget'])} now."
-
-
-def _k(request: HttpRequest, project: Project, given: Forms) -> str:
-    project_grants.lower_k(request.user, project.pk, given["k"])
-    return f"k is {given['k']} now."
-
-
 def _export(request: HttpRequest, project: Project, given: Forms) -> str:
     grant = project_grants.allow_identity_export(request.user, project.pk, given["hours"])
     until = f"{grant.expires:%Y-%m-%d %H:%M} UTC"
     return f"{project.manager.name} may export identities once, until {until}."
 
 
+def _reset(request: HttpRequest, project: Project, _given: Forms) -> str:
+    project_grants.confirm_reset(request.user, project.pk)
+    return f"{project.manager.name} may export."
+
+
 _GRANT: dict[str, Callable[[HttpRequest, Project, Forms], str]] = {
     "worker": _worker,
-    "project": _project,
-    "k": _k,
     "export": _export,
+    "reset": _reset,
+}
+
+
+_EXPORTS: dict[str, str] = {
+    GrantKind.IDENTITY_EXPORT: "one export of identities",
+    GrantKind.RESET: "exports after a reset of the password",
 }
 
 
 def _grant_in_words(grant: Grant) -> str:
     """What was granted, in words."""
-    if grant.kind == GrantKind.IDENTITY_EXPORT:
-        return f"one export of identities, until {grant.expires:%Y-%m-%d %H:%M} UTC"
+    if grant.kind in _EXPORTS:
+        return f"{_EXPORTS[grant.kind]}, until {grant.expires:%Y-%m-%d %H:%M} UTC"
     before, after = grant.detail[project_grants.BEFORE], grant.detail[project_grants.AFTER]
     if grant.kind == GrantKind.K:
         return f"k from {before} to {after}"

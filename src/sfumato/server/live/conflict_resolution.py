@@ -43,13 +43,7 @@ class Shown:
 
 
 def show_conflict(account: models.Account, project: models.Project, number: int) -> Shown:
-    """Show a conflict or a flagged pair; the first time its starting state is charged.
-
-    Raises
-    ------
-    Stop
-        If they may not, or workers neither disagree about the pair nor flagged it.
-    """
+    """Show a conflict or a flagged pair; the first time its starting state is charged."""
     with _resolving(account, project, number) as (task, resolution):
         refusal = _show(task, resolution)
         return _shown(task, resolution, refusal)
@@ -62,13 +56,7 @@ def open_conflict(
     attributes: Sequence[int],
     mode: int,
 ) -> Shown:
-    """Open cells of a conflict that some worker of the pair has opened as far.
-
-    Raises
-    ------
-    Stop
-        If they may not, or no worker has opened as much.
-    """
+    """Open cells of a conflict that some worker of the pair has opened as far."""
     with _resolving(account, project, number) as (task, resolution):
         refusal = _show(task, resolution)
         if refusal is not None:
@@ -103,11 +91,6 @@ def resolve(account: models.Account, project: models.Project, number: int, answe
     ----------
     answer
         One of the six answers; 0 to let the workers' hold again.
-
-    Raises
-    ------
-    Stop
-        If they may not, or there is no such answer.
     """
     if answer and answer not in set(Answer):
         raise Stop(400, "A pair is decided by one of the six answers.")
@@ -184,7 +167,7 @@ def _conflict(account: models.Account, project: models.Project, number: int) -> 
     # A resolution stays open to its manager, even if workers agree by now.
     known = pair is not None and models.Resolution.objects.filter(pair=pair).exists()
     if pair is None or not (known or disagree(project, number) or is_flagged(project, number)):
-        raise Stop(404, "Workers neither disagree about such a pair nor flagged it.")
+        raise Stop(404, "Workers agree about such a pair, and none flagged it.")
     # Who decided a pair would settle a disagreement with themselves.
     if models.Dealt.objects.filter(project=project, worker=account).exists():
         raise Stop(409, "Who works on a project does not resolve its conflicts.")

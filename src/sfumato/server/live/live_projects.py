@@ -2,79 +2,42 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import shutil
 import threading
 from array import array
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 from weakref import WeakValueDictionary
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from cryptography.exceptions import InvalidTag
 from django.conf import settings
 from django.db import transaction
 
 from sfumato.core.arrays import Ints
-from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import Review
-from sfumato.review.hints import AttributeEvidence, Evidence, Level, evidence_of
-from sfumato.review.review_project import LEFT, RIGHT, SOURCE, Weight, index_of
+from sfumato.review.hints import AttributeEvidence, Evidence, Level
+from sfumato.review.review_project import LEFT, RIGHT, Weight
 from sfumato.review.review_project import Project as ReviewProject
 from sfumato.review.review_settings import Attribute, Settings
 from sfumato.review.worker_state import CombinedState, WorkerState
-from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop
 from sfumato.server.permissions import Action, decide
 from sfumato.server.proofs import check_pairs, check_stated, proofs
-from sfumato.server.stated_rows import stated, stated_pairs
-from sfumato.server.store.models import Account, Project, StoredPair
+from sfumato.server.store.models import Account, Project
 from sfumato.server.vault import new_key, read_sealed, write_sealed
-
-
-def fingerprint_of(project: ReviewProject) -> str:
-    """The keyed fingerprint of what a project's records are from.
-
-    Files are known by their bytes, however they are named and whichever of their columns are
-    shown. Where the records are not from files, the records themselves count, in any order.
-    """
-    files = sorted(project.fingerprints.values())
-    # Sorted: the same files under other names are the same source.
-    content = "\n".join(files).encode() if files and all(files) else _digest(project.records)
-    return str(settings.SFUMATO_KEYS.fingerprint_of(content))
-
-
-def _digest(records: pa.Table) -> bytes:
-    columns = [
-        # A sign that no value has, so that a missing value and an empty one differ.
-        pc.fill_null(records[name].cast(pa.large_string()), "\x00")
-        for name in sorted(records.column_names)
-        if name != SOURCE
-    ]
-    rows = pc.binary_join_element_wise(*columns, pa.scalar("\x1f", pa.large_string()))
-    if isinstance(rows, pa.ChunkedArray):
-        rows = rows.combine_chunks()
-    rows = rows.take(pc.array_sort_indices(rows))
-    digest = hashlib.sha256()
-    for row in rows.to_pylist():
-        data = row.encode()
-        # The length before each row: rows cannot be joined into others with the same bytes.
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.digest()
-
 
 RECORDS, PAIRS, INDEX, SOURCES = "records", "pairs", "index", "sources"
 _GOLD = "gold"
@@ -113,6 +76,11 @@ def write_project(project_id: UUID, project: ReviewProject, index: Index) -> byt
     }
     for name, data in contents.items():
         write_sealed(_path(project_id, name), data, key, _purpose(project_id, name))
+    return wrapped(key, project_id)
+
+
+def wrapped(key: bytes, project_id: UUID) -> bytes:
+    """The key of a project as its row has it."""
     return bytes(settings.SFUMATO_KEYS.wrap(key, _key_purpose(project_id)))
 
 
@@ -191,6 +159,8 @@ def _bytes_of(table: pa.Table) -> bytes:
     return stream.getvalue()
 
 
+# A choice: an index takes two bytes per record and character, some 60 MB of a million records; a
+# project that is not held is read again.
 KEPT = 8
 """Number of projects that are held in memory."""
 
@@ -201,6 +171,71 @@ class KeptState:
 
     version: int
     state: WorkerState
+
+
+# As `link next`: what three have read and is in doubt, a fourth does not settle.
+MOST_READERS = 3
+"""Workers who are asked about a pair because its answers are in doubt."""
+
+
+@dataclass
+class Queue:
+    """The pairs of a project that wait, while its lock is held.
+
+    Attributes
+    ----------
+    waiting
+        Numbers of the pairs, the next one last.
+    readers
+        How many workers have each pair.
+    gold
+        Numbers of the pairs of known truth, which are mixed in.
+    again
+        How many more workers the ranking asks for pairs that enough have already.
+    taken
+        How many pairs were taken since a ranking of them began, infinite before the first.
+    open
+        Share of the pairs of records within persons that answers may still change, where it is
+        known.
+    """
+
+    waiting: list[int]
+    readers: Counter[int]
+    gold: tuple[int, ...]
+    again: dict[int, int] = field(default_factory=dict)
+    taken: float = inf
+    open: float | None = None
+
+    def lacks(self, number: int, wanted: int) -> bool:
+        """Whether a pair has too few readers."""
+        return self.readers[number] < max(wanted, self.again.get(number, 0))
+
+    def next_for(self, had: Collection[int], wanted: int) -> Iterator[int]:
+        """Pairs that too few workers have and this one has not, in their order."""
+        # What enough workers have goes for good, so that nobody walks over it again.
+        while self.waiting and not self.lacks(self.waiting[-1], wanted):
+            self.waiting.pop()
+        for number in reversed(self.waiting):
+            if number not in had and self.lacks(number, wanted):
+                yield number
+
+    def rank(self, order: Sequence[int], *, ends: bool) -> None:
+        """Have pairs come first in this order, asked once more each.
+
+        Where it ends, pairs that somebody has are all that may lack a reader.
+        """
+        self.again = {n: min(self.readers[n] + 1, MOST_READERS) for n in order}
+        ranked = set(order)
+        rest = [number for number in self.waiting if number not in ranked]
+        self.waiting = [*rest, *reversed(order)]
+        if ends:
+            self.again = {}
+            self.waiting = [number for number in self.waiting if self.readers[number]]
+
+    def give_back(self, number: int) -> None:
+        """A pair that a worker has not decided comes next."""
+        self.readers[number] -= 1
+        self.waiting.append(number)
 
 
 @dataclass
@@ -214,7 +249,7 @@ class Live:
     keys
         The key of each pair, by its number, as the log states it.
     combined
-        What all workers have been shown, ``None`` until it is asked for.
+        What all workers have been shown, ``None`` until it is asked for, as `queue`.
     """
 
     rules: dict[str, Any]
@@ -224,15 +259,10 @@ class Live:
     combined: CombinedState | None = None
     combined_version: int = -1
     workers: dict[int, KeptState] = field(default_factory=dict)
+    queue: Queue | None = None
 
     def check_pair(self, key: int, number: int) -> None:
-        """Refuse a pair whose number in the database is not the one that was proved.
-
-        Raises
-        ------
-        Stop
-            If it is not.
-        """
+        """Refuse a pair whose number in the database is not the one that was proved."""
         if not 0 <= number < len(self.keys) or self.keys[number] != key:
             raise Stop(409, proofs().refuse("pair", key, "number"))
 
@@ -267,11 +297,6 @@ def locked(by: Account, action: Action, project_id: UUID, status: int = 403) -> 
     ------
     Project
         It, locked in a transaction.
-
-    Raises
-    ------
-    Stop
-        If they may not.
     """
     with lock_of(project_id), transaction.atomic():
         # Whoever adds rows that refer to the project need not wait: its key stays the same.
@@ -313,7 +338,7 @@ def forget_states(project_id: UUID) -> None:
     if live is not None:
         # States only: the index takes long to read, and no failure changes it.
         live.workers.clear()
-        live.combined, live.combined_version = None, -1
+        live.combined, live.combined_version, live.queue = None, -1, None
 
 
 def review_of(project: Project) -> Review:
@@ -360,72 +385,3 @@ def _evidence(stored: Mapping[str, Any] | None) -> Evidence | None:
             for each in stored["attributes"]
         ),
     )
-
-
-def make_project(
-    project: ReviewProject,
-    *,
-    title: str,
-    custodian: Account,
-    manager: Account,
-    page_size: int = 10,
-    overlap: int = 1,
-    gold_share: float = 0.0,
-) -> Project:
-    """Store a project, whole or not at all.
-
-    The index is built here; at a million records that takes a while.
-
-    Parameters
-    ----------
-    gold_share
-        Share of pairs with known truth among those dealt.
-    """
-    # The id is drawn here: files are encrypted for it before there is a row.
-    rules, project_id = project.settings, uuid4()
-    index = index_of(project, rules, silent)
-    evidence = evidence_of(project)
-    done = False
-    try:
-        # Files first: a row without its files could not be read, files without a row are removed.
-        wrapped = write_project(project_id, project, index)
-        with transaction.atomic():
-            made = Project.objects.create(
-                id=project_id,
-                title=title,
-                custodian=custodian,
-                manager=manager,
-                attributes=[attribute.model_dump(mode="json") for attribute in project.attributes],
-                settings=rules.model_dump(mode="json"),
-                page_size=page_size,
-                overlap=overlap,
-                gold_share=gold_share,
-                fingerprint=fingerprint_of(project),
-                wrapped_key=wrapped,
-                rows=2 * len(project.pairs),
-                weights={
-                    "prior": project.prior,
-                    "weights": [asdict(weight) for weight in project.weights],
-                    "evidence": None if evidence is None else asdict(evidence),
-                },
-            )
-            StoredPair.objects.bulk_create(
-                StoredPair(project=made, number=number, gold=pair in project.gold)
-                for number, pair in enumerate(project.pair_ids)
-            )
-            append(
-                manager,
-                "create project",
-                f"project {made.id}",
-                {
-                    "attributes": [attribute.name for attribute in project.attributes],
-                    "pairs": len(project.pairs),
-                    "settings": made.settings,
-                },
-                rows=[stated(made), stated_pairs(made)],
-            )
-        done = True
-    finally:
-        if not done:
-            remove_files(project_id)
-    return made

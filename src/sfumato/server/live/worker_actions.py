@@ -12,6 +12,7 @@ import numpy as np
 from django.conf import settings
 from django.db.models import Max, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from sfumato.review.disclosure_account import kapr_of
 from sfumato.review.hints import hints
@@ -21,6 +22,7 @@ from sfumato.review.review_settings import Costs, MaskWidth, Mode
 from sfumato.review.worker_state import Charge, Opening, Refusal, modes_after, openings_of
 from sfumato.server.error_pages import Stop
 from sfumato.server.live.live_projects import key_of
+from sfumato.server.live.pair_queue import pair_taken, take_up
 from sfumato.server.live.worker_tasks import Task, count_pile, task_of
 from sfumato.server.permissions import Action
 from sfumato.server.proofs import check_proved
@@ -84,6 +86,8 @@ def standing(task: Task) -> Standing:
 def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
     """How a worker stands, and the place of a pair among those of the pile, from 1."""
     *counts, before = count_pile(task.project, task.account, place)
+    # Of how many the worker may take, not of those taken so far: that would always be nearly all.
+    counts[0] = max(counts[0], task.allowance.rows // 2)
     return standing_of(task, *counts), before + 1
 
 
@@ -162,14 +166,12 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
     Parameters
     ----------
     number
-        Which page, from 1; without it the first with a pair that is still to be decided.
-
-    Raises
-    ------
-    Stop
-        If there is no such project or page, or the worker may not work on it.
+        Which page, from 1; without it pairs are taken from the queue, and it is the first with
+        one that is still to be decided.
     """
     with task_of(account, project_id) as task:
+        while number is None and take_up(task):
+            pass
         pile = Dealt.objects.filter(project=task.project, worker=account, taken_back__isnull=True)
         pile = pile.order_by("place")
         size = task.project.page_size
@@ -178,7 +180,7 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
         if number is None:
             number = min(pages, _first_undecided(pile) // size + 1)
         elif not 1 <= number <= max(pages, 1):
-            raise Stop(404, f"Your pairs are on pages 1 to {pages}.")
+            raise Stop(404, gettext("Your pairs are on pages 1 to %(pages)s.") % {"pages": pages})
         first = max(0, number - 1) * size
         page = list(pile.select_related("pair")[first : first + size])
         for dealt in page:
@@ -186,7 +188,7 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
             task.live.check_pair(dealt.pair_id, dealt.pair.number)
         refusals = [_refusal(task.show(dealt)) for dealt in page]  # before any costs are told
         rules = task.live.review.settings
-        return Page(
+        found = Page(
             title=task.project.title,
             names=tuple(attribute.name for attribute in task.live.review.attributes),
             number=min(number, pages),
@@ -200,21 +202,21 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
             fixed=rules.mask_width is MaskWidth.FIXED,
             hints=rules.hints,
         )
+    pair_taken.send(None, project_id=project_id)
+    return found
+
+
+def next_pair(account: Account, project_id: UUID) -> Answer | None:
+    """Take the next pair from the queue and show it; ``None`` where there is none now."""
+    with task_of(account, project_id) as task:
+        dealt = take_up(task)
+        found = None if dealt is None else answer(task, dealt, _refusal(task.show(dealt)))
+    pair_taken.send(None, project_id=project_id)
+    return found
 
 
 def show_pair(account: Account, project_id: UUID, token: str) -> Answer:
-    """Show one pair, as after a lost connection.
-
-    Parameters
-    ----------
-    token
-        The pair's id on the worker's page.
-
-    Raises
-    ------
-    Stop
-        If there is no such pair, or the worker may not see it.
-    """
+    """Show one pair, as after a lost connection."""
     with task_of(account, project_id, token) as task:
         dealt = task.dealt(Action.SEE_PAIR)
         return answer(task, dealt, _refusal(task.show(dealt)))
@@ -237,11 +239,6 @@ def open_cells(
     ----------
     told
         The cost that the worker was told, in KAPR.
-
-    Raises
-    ------
-    Stop
-        If there is no such pair, attribute or mode, or the worker may not open it.
     """
     with task_of(account, project_id, token) as task:
         dealt = task.dealt(Action.OPEN_CELL)
@@ -314,13 +311,13 @@ def _checked(task: Task, pair: int, attributes: Sequence[int], mode: int) -> Ope
     """An opening that the pair offers, or has offered before it was opened."""
     offered = task.live.review.facts(pair).offered
     if mode not in (Mode.PARTIAL, Mode.FULL):
-        raise Stop(400, "Cells are opened partly or in full.")
+        raise Stop(400, gettext("Cells are opened partly or in full."))
     if not attributes or len(set(attributes)) < len(attributes):
-        raise Stop(400, "Name the attributes to open, each once.")
+        raise Stop(400, gettext("Name the attributes to open, each once."))
     if any(not 0 <= place < len(offered) for place in attributes):
-        raise Stop(400, "There is no such attribute.")
+        raise Stop(400, gettext("There is no such attribute."))
     if any(Mode(mode) not in offered[place] for place in attributes):
-        raise Stop(400, "This attribute cannot be opened in that way.")
+        raise Stop(400, gettext("This attribute cannot be opened in that way."))
     return Opening(tuple(attributes), Mode(mode))
 
 
@@ -349,19 +346,13 @@ _MARKS: dict[EventKind, dict[str, int | bool]] = {
 
 
 def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -> Answer:
-    """Decide a pair; the same decision again changes nothing.
-
-    Raises
-    ------
-    Stop
-        If there is no such pair or answer, or it is not shown yet.
-    """
+    """Decide a pair; the same decision again changes nothing."""
     if decision not in set(Decision):
-        raise Stop(400, "A pair is decided by one of the six answers.")
+        raise Stop(400, gettext("A pair is decided by one of the six answers."))
     with task_of(account, project_id, token) as task:
         dealt = task.dealt(Action.DECIDE)
         if dealt.shown is None:
-            raise Stop(409, "Look at the pair first; it was not shown yet.")
+            raise Stop(409, gettext("Look at the pair first; it was not shown yet."))
         if dealt.answer != decision or dealt.skipped:
             # The first decision alone: later changes of mind say nothing of how long it takes.
             written = ["answer", "skipped"]
@@ -379,11 +370,6 @@ def mark(account: Account, project_id: UUID, token: str, kind: EventKind) -> Ans
 
     A skip takes a decision back that stood; a flag asks the manager to look. What is so already
     changes nothing.
-
-    Raises
-    ------
-    Stop
-        If there is no such pair, or it may not be decided.
     """
     with task_of(account, project_id, token) as task:
         dealt = task.dealt(Action.DECIDE)
@@ -403,15 +389,10 @@ def write_note(account: Account, project_id: UUID, token: str, text: str) -> Ans
     ----------
     text
         The note; an empty one removes it.
-
-    Raises
-    ------
-    Stop
-        If there is no such pair, it may not be decided, or the note is too long.
     """
     text = text.replace("\r\n", "\n").strip()
     if len(text) > NOTE_LENGTH:
-        raise Stop(400, f"A note has {NOTE_LENGTH} characters at most.")
+        raise Stop(400, gettext("A note has %(most)s characters at most.") % {"most": NOTE_LENGTH})
     with task_of(account, project_id, token) as task:
         dealt = task.dealt(Action.DECIDE)
         # A note may repeat what was paid to see, so that it is stored as the records are.

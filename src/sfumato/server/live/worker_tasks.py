@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
-from sfumato.core.errors import InputError
 from sfumato.review.disclosure_account import kapr_of
 from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, CombinedState, Refusal, WorkerState
@@ -32,76 +32,64 @@ from sfumato.server.store.models import (
     Spent,
     StoredPair,
 )
-from sfumato.server.store.statements import (
-    Row,
-    Statement,
-    ask,
-    columns,
-    instance,
-    locks_rows,
-    value,
-)
-
-# SQLite takes a limited number of parameters in a statement.
-_AT_ONCE = 500
+from sfumato.server.store.statements import Statement, ask, columns, instance, locks_rows, value
 
 
-def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | None = None) -> int:
-    """Give a worker pairs, in this order behind those that they have, and tell how many are new.
-
-    A pair that was taken back comes back as it was left; what was shown of it stays charged.
+def admit(project: Project, worker: Account, most: int, by: Account | None = None) -> None:
+    """Let a worker take up to so many pairs from the queue, those that they have included.
 
     Parameters
     ----------
-    pairs
-        Numbers of the pairs, from 0.
+    most
+        What is shown is a share of the rows of so many pairs, so that they are never fewer than
+        before.
     """
     with transaction.atomic():
-        # Before anything is counted: whoever opens cells changes what is counted.
+        # Before anything is read: whoever opens cells changes what is read.
         _lock(project)
         rows: list[Stated] = []
         member, new = Member.objects.get_or_create(project=project, account=worker)
         rows += [stated(member)] if new else []
         allowance, new = _allowance(project, worker, live_projects.settings_of(project).budget)
-        rows += [stated(allowance)] if new else []
-        mine = _mine(project, worker)
-        if not new:
+        if new:
+            rows.append(stated(allowance))
+        else:
             check_stated(allowance)
-        had = set(mine.values_list("pair__number", flat=True))
-        again = _mark(mine.filter(taken_back__isnull=False), pairs, None)
-        rows += again
-        place = mine.aggregate(last=Max("place"))["last"]
-        place = 0 if place is None else place + 1
-        # `dict.fromkeys` keeps the order: pairs are worked on in the order in which they are
-        # dealt.
-        fresh = [number for number in dict.fromkeys(pairs) if number not in had]
-        keys = dict(StoredPair.objects.filter(project=project).values_list("number", "pk"))
-        if not keys.keys() >= set(fresh):
-            raise InputError("the pairs", "must be pairs of the project")
-        new_ones = Dealt.objects.bulk_create(
-            Dealt(project=project, worker=worker, pair_id=keys[number], place=place + step)
-            for step, number in enumerate(fresh)
-        )
-        rows += [*map(stated, new_ones), *_count_rows(allowance)]
-        detail = {"worker": worker.pseudonym, "pairs": len(fresh) + len(again)}
-        append(by or project.manager, "deal", f"project {project.id}", detail, rows=rows)
-    return len(fresh) + len(again)
+        _mine(project, worker)
+        rows += _resized(allowance, max(2 * most, allowance.rows))
+        detail = {"worker": worker.pseudonym, "pairs": allowance.rows // 2}
+        append(by or project.manager, "admit", f"project {project.id}", detail, rows=rows)
 
 
 def take_back(
-    project: Project, worker: Account, pairs: Collection[int], by: Account | None = None
+    project: Project, worker: Account, late: QuerySet[Dealt], by: Account | None = None
 ) -> int:
-    """Take pairs from a worker, and tell how many; what was shown of them stays charged."""
+    """Take pairs from a worker, who gets no others until the queue is opened to them again."""
     with transaction.atomic():
         _lock(project)
         allowance = Allowance.objects.select_for_update().get(project=project, worker=worker)
         check_stated(allowance)
-        mine = _mine(project, worker).filter(taken_back__isnull=True)
-        rows = _mark(mine, pairs, timezone.now())
-        detail = {"worker": worker.pseudonym, "pairs": len(rows)}
-        rows += _count_rows(allowance)
-        append(by or project.manager, "take back", f"project {project.id}", detail, rows=rows)
-    return int(detail["pairs"])
+        _mine(project, worker)
+        count = len(give_back(late, by or project.manager))
+        detail, rows = {"worker": worker.pseudonym}, _resized(allowance, 0)
+        append(by or project.manager, "close queue", f"project {project.id}", detail, rows=rows)
+    return count
+
+
+def give_back(late: QuerySet[Dealt], by: Account | None) -> list[int]:
+    """Take pairs from who has not decided them: their numbers; what was shown stays charged."""
+    found = list(late.select_related("pair", "worker"))
+    if not found:
+        return []
+    now = timezone.now()
+    for dealt in found:
+        check_proved(dealt)
+        dealt.taken_back = now
+    Dealt.objects.bulk_update(found, ["taken_back"], batch_size=500)
+    rows = [stated(dealt, "taken_back") for dealt in found]
+    count = Counter(dealt.worker.pseudonym for dealt in found)
+    append(by, "take back", f"project {found[0].project_id}", {"pairs": dict(count)}, rows=rows)
+    return [dealt.pair.number for dealt in found]
 
 
 def counted(project: Project, worker: Account) -> Q:
@@ -126,29 +114,15 @@ def _lock(project: Project) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
-def _mark(
-    dealt: QuerySet[Dealt], pairs: Collection[int], taken_back: datetime | None
-) -> list[Stated]:
-    """Take some of the pairs back, or give them again, and state each."""
-    wanted = set(pairs)
-    keys = [key for key, number in dealt.values_list("pk", "pair__number") if number in wanted]
-    for start in range(0, len(keys), _AT_ONCE):
-        Dealt.objects.filter(pk__in=keys[start : start + _AT_ONCE]).update(taken_back=taken_back)
-    return [stated(Dealt(pk=key, taken_back=taken_back), "taken_back") for key in keys]
+def _resized(allowance: Allowance, least: int) -> list[Stated]:
+    """Give a task so many rows, or those that it has where these are more.
 
-
-def _count_rows(allowance: Allowance) -> list[Stated]:
-    """Count the rows of a task anew; with fewer of them, what was shown is a larger share."""
+    With fewer of them, what was shown is a larger share.
+    """
     project, worker = allowance.project, allowance.worker
-    rows = 2 * Dealt.objects.filter(counted(project, worker)).count()
-    score = float(
-        kapr_of(
-            allowance.units,
-            live_projects.settings_of(project).k,
-            rows or 1,
-            len(project.attributes),
-        )
-    )
+    rows = max(least, 2 * Dealt.objects.filter(counted(project, worker)).count())
+    rules = live_projects.settings_of(project)
+    score = float(kapr_of(allowance.units, rules.k, rows or 1, len(project.attributes)))
     # What was charged never falls: KAPR of the same openings rises as rows get fewer.
     more = max(0.0, score - allowance.spent)
     spent, new = _spent(project, worker)
@@ -230,7 +204,7 @@ def _combined(live: live_projects.Live, project: Project, versions: int) -> Comb
         shown = dealt.exclude(modes="")
         for key, pair, modes in shown.values_list("pair_id", "pair__number", "modes"):
             live.check_pair(key, pair)
-            combined.take(pair, _modes(modes))
+            combined.take(pair, read_modes(modes))
         live.combined, live.combined_version = combined, versions
     return live.combined
 
@@ -256,13 +230,15 @@ def plain_state(pairs: Mapping[int, str], rows: int) -> dict[str, Any]:
     return {"pairs": list(pairs), "rows": rows, "modes": modes}
 
 
-def _modes(text: str) -> tuple[Mode, ...]:
+def read_modes(text: str) -> tuple[Mode, ...]:
+    """The modes of a pair, of what `modes_text` gave."""
     return tuple(Mode(int(digit)) for digit in text)
 
 
 _PROJECT = (
+    # In the order of the model, as Django reads them.
     *("id", "title", "state", "custodian_id", "manager_id", "settings", "page_size"),
-    *("fingerprint", "rows", "combined_units"),
+    *("overlap", "gold_share", "fingerprint", "rows", "combined_units", "consent"),
 )
 _ALLOWANCE = ("id", "project_id", "worker_id", "rows", "units", "spent", "budget", "version")
 _SPENT = ("id", "fingerprint", "worker", "score")
@@ -385,7 +361,7 @@ def count_pile(project: Project, worker: Account, place: int) -> tuple[int, ...]
     return row
 
 
-def _rows(account: Account, row: Row, pairs: list[Row]) -> Rows:
+def _rows(account: Account, row: tuple[Any, ...], pairs: list[Any]) -> Rows:
     is_member, versions, *values = row
     project = instance(Project, _PROJECT, tuple(values[: len(_PROJECT)]))
     know_member(project, account, is_member=bool(is_member))
@@ -444,16 +420,10 @@ class Task:
         return other if other > _TINY else 0.0
 
     def dealt(self, action: Action) -> Dealt:
-        """The pair that the request is about, where it may be acted on.
-
-        Raises
-        ------
-        Stop
-            If there is none, or it may not.
-        """
+        """The pair that the request is about, where it may be acted on."""
         dealt = self.asked
         if dealt is None:
-            raise Stop(404, "There is no such pair on your pages.")
+            raise Stop(404, gettext("There is no such pair on your pages."))
         permission = decide(self.account, action, dealt)
         if not permission.allowed:
             taken = dealt.taken_back is not None
@@ -558,11 +528,6 @@ def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Tas
     ------
     Task
         The task.
-
-    Raises
-    ------
-    Stop
-        If there is no such project, or the worker may not work on it.
     """
     with live_projects.lock_of(project_id):
         if (
@@ -594,7 +559,7 @@ def _permitted(account: Account, rows: Rows | None) -> Rows:
     if rows is not None and permission.allowed:
         return rows
     if project is None or not decide(account, Action.SEE_PROJECT, project).allowed:
-        raise Stop(404, "There is no such project, or you do not take part in it.")
+        raise Stop(404, gettext("There is no such project, or you do not take part in it."))
     raise Stop(403, permission.reason)
 
 

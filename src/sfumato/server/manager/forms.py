@@ -82,8 +82,8 @@ class GoldShare(forms.FloatField):
         )
 
 
-class DealForm(forms.Form):
-    """Who gets pairs, and how."""
+class QueueForm(forms.Form):
+    """Who takes pairs from the queue, and how many."""
 
     overlap = forms.IntegerField(
         label="Workers who decide each pair",
@@ -92,28 +92,43 @@ class DealForm(forms.Form):
         help_text="With two or more, agreement can be told, and conflicts show.",
     )
     gold_share = GoldShare("Of all pairs that a worker gets; it needs pairs of known truth.")
-    together = forms.BooleanField(
-        label="Pairs that share a record go to the same workers",
-        required=False,
-        help_text="Fewer workers see a record, but those see it oftener.",
-    )
 
-    def __init__(self, project: Project, data: Any = None) -> None:
+    def __init__(self, project: Project, pairs: int, data: Any = None) -> None:
         workers = workers_for(project)
         super().__init__(
             data,
             initial={
                 "workers": [worker.pseudonym for worker in workers],
+                "most": pairs,
                 "overlap": project.overlap,
                 "gold_share": round(project.gold_share, 4),
             },
         )
         self.fields["workers"] = Workers(workers, "Workers")
-        self.order_fields(["workers"])
+        self.fields["most"] = forms.IntegerField(
+            label="Pairs that each of them may take",
+            min_value=1,
+            max_value=pairs,
+            help_text="KAPR is a share of these. It is never lowered; raise it where pairs wait.",
+        )
+        self.order_fields(["workers", "most"])
+
+    def clean(self) -> dict[str, Any]:
+        """What was asked for, where there are workers and gold pairs enough.
+
+        Raises
+        ------
+        ValidationError
+            If there are not.
+        """
+        given = super().clean() or {}
+        if len(given.get("workers", ())) < given.get("overlap", 0):
+            raise forms.ValidationError("Tick as many workers at least as decide each pair.")
+        return given
 
 
 class TakeBackForm(forms.Form):
-    """From whom the undecided pairs are taken, and who gets them."""
+    """From whom the undecided pairs are taken."""
 
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, prefix="back")
@@ -123,10 +138,6 @@ class TakeBackForm(forms.Form):
             queryset=Account.objects.filter(pk__in=holders.values("worker")).order_by("name"),
             to_field_name="pseudonym",
         )
-        self.fields["others"] = Workers(workers_for(project), "Give them to")
-        # Not asked for unless somebody is ticked: undecided pairs may also wait.
-        self.fields["others"].required = False
-        self.fields["others"].help_text = "No worker ticked: they wait until you deal again."
 
 
 class InviteWorkerForm(forms.Form):
@@ -256,19 +267,13 @@ class RulesForm(forms.Form):
             data, initial=PROPOSED.model_dump(mode="json") | {"project_budget": NO_LIMIT}
         )
         custodians = Account.objects.filter(is_active=True)
-        able = [custodian.pk for custodian in custodians if custodian.has_role(Role.CUSTODIAN)]
-        # A manager who is the only custodian may still make a project, without grants.
-        others = [key for key in able if key != manager.pk]
+        # Nobody consents to rules of their own.
+        able = [each.pk for each in custodians if each.has_role(Role.CUSTODIAN) and each != manager]
         self.fields["custodian"] = ByName(
             label="Custodian of the data",
-            queryset=custodians.filter(pk__in=others or able).order_by("name"),
-            help_text="Grants more than these rules, lowers k, allows identity exports. "
-            + (
-                "Choose another person: a manager grants nothing to their own project."
-                if others
-                else "There is no other custodian than you: nothing can be granted to a project "
-                "that one manages oneself. Invite a custodian to have one."
-            ),
+            queryset=custodians.filter(pk__in=able).order_by("name"),
+            help_text="Nothing is dealt or shown before this person accepts the rules."
+            + ("" if able else " There is no custodian but you: have one invited."),
         )
         self.order_fields(["title", "custodian"])
 
@@ -304,7 +309,7 @@ def attributes_of_forms(forms_: Sequence[AttributeForm]) -> tuple[Attribute, ...
 
 
 _GOLD_HELP = (
-    "Pairs whose truth is known, to be mixed in: a CSV with source_l, id_l, source_r, id_r, same."
+    "Pairs of known truth, to be mixed in: a CSV with source_l, id_l, source_r, id_r, same."
 )
 
 

@@ -35,7 +35,7 @@ from sfumato.review.review_project import LEFT, RIGHT
 from sfumato.review.review_settings import Mode
 from sfumato.server.audit_log import head
 from sfumato.server.config import Role
-from sfumato.server.custodian.project_grants import limit
+from sfumato.server.custodian.project_grants import limit, settings_in_words
 from sfumato.server.live import live_projects
 from sfumato.server.live.worker_tasks import state_of
 from sfumato.server.store import models
@@ -113,17 +113,8 @@ def _after(
 
 def rules_in_words(project: models.Project) -> list[tuple[str, str]]:
     """The settings of a project: name and value."""
-    rules = project.settings
-    floor = "refused below" if rules["k_floor"] == "refuse" else "reported where below"
     return [
-        ("k", f"{rules['k']}, {floor}"),
-        ("Anonymity sets", str(rules["policy"])),
-        ("Costs shown", str(rules["costs"])),
-        ("Masks", f"{rules['mask_width']} width"),
-        ("Shown at first", ("masked", "partly", "in full")[int(rules["start"])]),
-        ("Budget of a worker", limit(rules.get("budget"))),
-        ("Budget of the project", limit(rules.get("project_budget"))),
-        ("Hints", "given" if rules["hints"] else "none"),
+        *settings_in_words(project.settings),
         ("Pairs on a page", str(project.page_size)),
         ("Workers for each pair", str(project.overlap)),
         ("Share of gold pairs", f"{project.gold_share:.3g}"),
@@ -449,6 +440,8 @@ class Quality:
     ----------
     conflicts, resolved
         Numbers of pairs with answers of both sides, and of those that are resolved.
+    drifted
+        By worker, after how many gold answers these were wrong more often than before.
     plots
         Plots, none where nothing can draw them.
     """
@@ -459,6 +452,7 @@ class Quality:
     answers: dict[str, int]
     conflicts: int
     resolved: int
+    drifted: dict[str, int]
     plots: tuple[Plot, ...]
     made: datetime
 
@@ -511,20 +505,51 @@ def work_out(project: models.Project, *, with_plots: bool = True) -> Quality:
         twos = reviewer_agreement.agreement_of_each_two(decisions, generator())
     given = Counter(answer for each in decisions.answers.values() for answer in each.values())
     answers = {answer.words: given[answer] for answer in sorted(review_decisions.Answer)}
-    conflicts = review_decisions.find_conflicts(decisions)
+    conflicts, truth = review_decisions.find_conflicts(decisions), truth_of(project)
     quality = Quality(
         twos,
         reviewer_agreement.agreement_of_all(
             decisions, generator() if shared <= MOST_SHARED else None
         ),
-        review_decisions.accuracy(decisions, truth_of(project)),
+        review_decisions.accuracy(decisions, truth),
         answers,
         len(conflicts),
         sum(conflict.resolution is not None for conflict in conflicts),
+        drifted_of(project, truth),
         (),
         datetime.now().astimezone(),
     )
     return replace(quality, plots=plots_of(project, answers)) if with_plots else quality
+
+
+def drifted_of(project: models.Project, truth: Mapping[str, bool]) -> dict[str, int]:
+    """By pseudonym, after how many gold answers a worker was wrong more often than before."""
+    events = models.DecisionEvent.objects.filter(
+        dealt__project=project, kind=models.EventKind.DECIDED, dealt__pair__gold=True
+    ).order_by("pk")
+    first: dict[str, dict[int, bool]] = {}
+    names = ("dealt__worker__pseudonym", "dealt__pair__number", "answer")
+    for worker, number, answer in events.values_list(*names):
+        # The first answer alone: who thinks again has been told nothing in between.
+        if str(number) in truth:
+            first.setdefault(worker, {}).setdefault(number, (answer > 0) != truth[str(number)])
+    alarms = {
+        worker: review_decisions.drifts(list(wrong.values()), place)
+        for place, (worker, wrong) in enumerate(first.items(), 1)
+    }
+    return {worker: after for worker, after in alarms.items() if after is not None}
+
+
+def changed_afterwards(project: models.Project) -> set[int]:
+    """Numbers of pairs whose answer is, by the log, not the first one that the manager gave."""
+    given: dict[int, list[int]] = {}
+    entries = models.AuditEntry.objects.filter(
+        resource__startswith=f"project {project.pk}/conflict ", action__in=("resolve", "reopen")
+    )
+    for resource, text in entries.order_by("number").values_list("resource", "detail"):
+        number, answer = int(resource.rpartition(" ")[2]), json.loads(text).get("answer", 0)
+        given.setdefault(number, []).append(answer)
+    return {number for number, answers in given.items() if answers[-1] not in (0, answers[0])}
 
 
 def value_and_interval(measure: Measure | None) -> tuple[str, str]:
@@ -560,6 +585,7 @@ def disclosure_of(project: models.Project) -> Disclosure:
         agreement=tuple(agreement_of(quality, {})),
         conflicts=quality.conflicts,
         resolved=quality.resolved,
+        changed=len(changed_afterwards(project)),
         answers=quality.answers,
         grants=tuple(
             (f"{each.created:%Y-%m-%d}", grant_in_words(each))

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,17 +36,17 @@ from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
 from sfumato.core.cluster_questions import CLUSTERS
 from sfumato.core.errors import InputError
-from sfumato.core.optional_packages import install_command
 from sfumato.review import review_settings, review_sources
 from sfumato.review.disclosure_account import Review
 from sfumato.review.pair_rendering import render_pair
 from sfumato.review.review_project import ID, SOURCE
 from sfumato.review.review_project import Project as ReviewProject
-from sfumato.server.live.live_projects import folder_of, key_of
-from sfumato.server.store.models import Project
 from sfumato.server.vault import new_key, read_sealed, write_sealed
 from sfumato.server.worker.drawn_pages import Column, draw_column
 from sfumato.table.file_layout import CANDIDATES
+
+if TYPE_CHECKING:
+    pass
 
 MOST_ROWS = 5_000_000
 """Most rows of a file."""
@@ -415,26 +415,28 @@ def _purpose(token: str) -> bytes:
 def _packed(upload: Upload) -> bytes:
     sizes = {name: len(data) for name, data in upload.files.items()}
     fields = {"kind": upload.kind, "about": dict(upload.about), "seed": upload.seed}
-    return _joined({**fields, "sizes": sizes}, upload.files)
+    return joined({**fields, "sizes": sizes}, upload.files)
 
 
 def _unpacked(data: bytes) -> Upload:
-    head, after = _head(data)
-    return Upload(head["kind"], _taken_apart(after, head["sizes"]), head["about"], head["seed"])
+    head, after = head_of(data)
+    return Upload(head["kind"], taken_apart(after, head["sizes"]), head["about"], head["seed"])
 
 
-def _joined(head: dict[str, Any], files: Mapping[str, bytes]) -> bytes:
+def joined(head: dict[str, Any], files: Mapping[str, bytes]) -> bytes:
+    """Files one after the other, behind what is said of them."""
     text = json.dumps(head).encode()
     return b"".join([struct.pack(">I", len(text)), text, *files.values()])
 
 
-def _head(data: bytes) -> tuple[dict[str, Any], bytes]:
+def head_of(data: bytes) -> tuple[dict[str, Any], bytes]:
     """What stands before joined files, and they."""
     (size,) = struct.unpack_from(">I", data)
     return json.loads(data[4 : 4 + size]), data[4 + size :]
 
 
-def _taken_apart(data: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:
+def taken_apart(data: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:
+    """Joined files by their sizes in bytes."""
     ends = [0, *accumulate(sizes.values())]
     return {name: data[at:end] for name, (at, end) in zip(sizes, pairwise(ends), strict=True)}
 
@@ -567,76 +569,11 @@ def _proposal(
     return Proposal(tuple(attributes), shown, len(project.records), len(project.pairs) - gold, gold)
 
 
-_NAME = "linkage"
-_DECISIONS = "decisions.parquet"
-
-
-def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
-    """Keep a linkage's files, encrypted with the project's key, and tell whether they suffice."""
-    if any(name not in files for name in (*NEEDED, *TO_LINK)):
-        return False
-    wanted = {name: files[name] for name in (*NEEDED, *TO_LINK, *FURTHER) if name in files}
-    data = _joined({name: len(data) for name, data in wanted.items()}, wanted)
-    write_sealed(
-        folder_of(project.pk) / f"{_NAME}.sealed", data, key_of(project), _purpose_of_file(project)
-    )
-    return True
-
-
-def has_linkage(project: Project) -> bool:
-    """Whether the linked file can be written here."""
-    return (folder_of(project.pk) / f"{_NAME}.sealed").is_file()
-
-
-def linked_file(project: Project, decisions: bytes) -> bytes:
-    """The linked de-identified file as Parquet, its persons settled with the decisions.
-
-    It is what ``sfumato link apply`` writes as ``linked.parquet``.
-
-    Parameters
-    ----------
-    decisions
-        ``decisions.parquet``.
-    """
-    try:
-        from sfumato.linkage.earlier_linkage import apply_decisions
-    except ImportError:
-        raise InputError(
-            "the server",
-            'must have the extra "link"',
-            advice=f"{install_command('link')}, or apply the decisions where the linkage is",
-        ) from None
-    path = folder_of(project.pk) / f"{_NAME}.sealed"
-    if not path.is_file():
-        raise InputError(
-            "the project",
-            "must have been made with all files of its linkage",
-            advice="apply the decisions where the linkage is: sfumato link apply",
-        )
-    sizes, after = _head(read_sealed(path, key_of(project), _purpose_of_file(project)))
-    files = _taken_apart(after, sizes)
-    with folder_in_memory({**files, _DECISIONS: decisions}) as folder:
-        links = apply_decisions(folder, folder / _DECISIONS)
-        stream = io.BytesIO()
-        pq.write_table(links.linked, stream)
-    return stream.getvalue()
-
-
-def _purpose_of_file(project: Project) -> bytes:
-    return f"{_NAME} of project ".encode() + project.pk.bytes
-
-
 PREVIEWED_PAIRS = 5
 
 
 def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]]:
-    """Some pairs with every character masked, whatever workers are shown at first.
-
-    Parameters
-    ----------
-    rng
-        Source of randomness: which pairs.
-    """
+    """Some pairs with every character masked, whatever workers are shown at first."""
     # In the order of the file: a preview in drawn order would look like a ranking.
     chosen = np.sort(rng.permutation(review.pairs)[:PREVIEWED_PAIRS]).tolist()
     masked = (review_settings.Mode.MASKED,) * len(review.attributes)

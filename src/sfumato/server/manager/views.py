@@ -1,4 +1,4 @@
-"""The pages of the manager: projects, dealing, conflicts, exports."""
+"""The pages of the manager: projects, queues, conflicts, exports."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from sfumato.core.errors import InputError
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import counted, percent
+from sfumato.linkage.question_order import ENOUGH
 from sfumato.reports.disclosure_report import draw_disclosure
 from sfumato.review.review_decisions import Answer, Conflict, find_conflicts
 from sfumato.review.worker_state import REFUSED
@@ -33,12 +33,11 @@ from sfumato.server.custodian.project_grants import identity_grant, use_identity
 from sfumato.server.error_pages import Stop
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
 from sfumato.server.live.live_projects import locked
-from sfumato.server.manager import project_figures
-from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
-from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
-from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
+from sfumato.server.manager import dealing, project_figures
+from sfumato.server.manager.forms import InviteWorkerForm, QueueForm, TakeBackForm
+from sfumato.server.manager.uploads import sweep
 from sfumato.server.permissions import Action, decide, know_member
-from sfumato.server.proofs import check_stated
+from sfumato.server.proofs import check_stated, is_consented
 from sfumato.server.stated_rows import Stated, stated
 from sfumato.server.store.models import Account, Dealt, Member, Project, ProjectState, Resolution
 from sfumato.server.worker.drawn_pages import draw_pair, meters, meters_fragment
@@ -55,9 +54,9 @@ class Line:
 
     Attributes
     ----------
-    manages, owns, works, purges
+    manages, owns, works, purges, signs
         Whether whoever looks is its manager, its custodian who may grant, one of its workers,
-        and may destroy it.
+        may destroy it, and has to answer a proposal.
     decided, dealt
         Numbers of pairs: of this worker, for a manager and a custodian of all.
     """
@@ -67,6 +66,7 @@ class Line:
     owns: bool
     works: bool
     purges: bool
+    signs: bool
     decided: int
     dealt: int
 
@@ -120,6 +120,10 @@ def _lines(actor: Account, projects: list[Project]) -> list[Line]:
     )
     of_members = Member.objects.filter(account=actor, project__in=projects)
     members = set(of_members.values_list("project", flat=True))
+    proposed = Project.objects.filter(
+        pk__in=[each.pk for each in projects], proposals__state="open"
+    )
+    waiting = set(proposed.values_list("pk", flat=True))
     lines = []
     for project in projects:
         know_member(project, actor, is_member=project.pk in members)
@@ -131,9 +135,11 @@ def _lines(actor: Account, projects: list[Project]) -> list[Line]:
             decide(actor, action, project).allowed
             for action in (Action.SEE_PROGRESS, Action.GRANT, Action.WORK, Action.PURGE_PROJECT)
         )
+        signs = project.pk in waiting and decide(actor, Action.CONSENT, project).allowed
         counted = whole if manages or project.custodian_id == actor.pk else own
         row = counted.get(project.pk, {"decided": 0, "dealt": 0})
-        lines.append(Line(project, manages, owns, works, purges, row["decided"], row["dealt"]))
+        may = manages, owns, works, purges, signs
+        lines.append(Line(project, *may, row["decided"], row["dealt"]))
     return lines
 
 
@@ -153,11 +159,12 @@ def manage(request: HttpRequest, project: Project) -> HttpResponse:
         "closed": project.state == ProjectState.CLOSED,
         "purged": project.state == ProjectState.PURGED,
         "rules": project_figures.rules_in_words(project),
+        "consented": is_consented(project),
     }
     if project.state != ProjectState.PURGED:
         context |= _progress(project)
     if project.state == ProjectState.CLOSED:
-        context |= {"linked": has_linkage(project), "grant": identity_grant(project)}
+        context |= {"linked": dealing.has_linkage(project.pk), "grant": identity_grant(project)}
     return render(request, "manager/manage.html", context)
 
 
@@ -189,7 +196,10 @@ def _progress(project: Project) -> dict[str, object]:
             for worker in progress.workers
         ],
         "quality": quality,
+        "drifted": [(names.get(who, who), after) for who, after in quality.drifted.items()],
         "agreement": _agreement(quality, names),
+        "may_change": "" if (share := dealing.share_open(project.pk)) is None else percent(share),
+        "ends": percent(ENOUGH),
         "unresolved": quality.conflicts - quality.resolved,
         "now": datetime.now().astimezone(),
         "ready": _ready(progress, quality),
@@ -211,7 +221,7 @@ def _ready(progress: project_figures.Progress, quality: project_figures.Quality)
     """What is still open, before a project is closed."""
     left = []
     if progress.waiting:
-        left.append(f"{counted(progress.waiting, 'pair is', 'pairs are')} not dealt")
+        left.append(f"{counted(progress.waiting, 'pair waits', 'pairs wait')} in the queue")
     if progress.wanted > progress.decided:
         missing = progress.wanted - progress.decided
         left.append(f"{counted(missing, 'decision is', 'decisions are')} still to be made")
@@ -223,42 +233,25 @@ def _ready(progress: project_figures.Progress, quality: project_figures.Quality)
 
 @require_http_methods(["GET", "POST"])
 @of_project(Action.DEAL)
-def deal_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """Deal what is not dealt; take undecided pairs back or give them to others."""
+def queue_page(request: HttpRequest, project: Project) -> HttpResponse:
+    """Open the queue to workers; take undecided pairs back."""
     asked = request.POST.get("do", "") if request.method == "POST" else ""
-    form = DealForm(project, request.POST if asked == "deal" else None)
+    progress = project_figures.progress_of(project)
+    pairs = progress.pairs + progress.gold
+    form = QueueForm(project, pairs, request.POST if asked == "open" else None)
     back = TakeBackForm(project, request.POST if asked == "back" else None)
-    wrong = form if asked == "deal" else back
-    try:
-        if asked == "deal" and form.is_valid():
-            given = form.cleaned_data
-            count = deal_pairs(
-                request.user,
-                project,
-                list(given["workers"]),
-                given["overlap"],
-                given["gold_share"],
-                together=given["together"],
-            )
-            said = (
-                f"{counted(count, 'pair was', 'pairs were')} dealt."
-                if count
-                else "There was nothing to deal."
-            )
-            messages.success(request, said)
-            return redirect("manage", project_id=project.pk)
-        if asked == "back" and back.is_valid():
-            messages.success(request, _taken(request, project, back))
-            return redirect("manage", project_id=project.pk)
-    except InputError as error:
-        wrong.add_error(None, str(error))
-    context = {
-        "project": project,
-        "form": form,
-        "back": back,
-        "progress": project_figures.progress_of(project),
-    }
-    return render(request, "manager/deal.html", context, status=400 if wrong.errors else 200)
+    wrong = form if asked == "open" else back
+    if asked == "open" and form.is_valid():
+        dealing.open_queue(request.user, project, **form.cleaned_data)
+        messages.success(request, "The queue is open to them.")
+        return redirect("manage", project_id=project.pk)
+    if asked == "back" and back.is_valid():
+        worker = back.cleaned_data["worker"]
+        count = dealing.take_pairs_back(request.user, project, worker)
+        messages.success(request, f"Of {worker.name} taken back: {counted(count, 'pair')}.")
+        return redirect("manage", project_id=project.pk)
+    context = {"project": project, "form": form, "back": back, "progress": progress}
+    return render(request, "manager/queue.html", context, status=400 if wrong.errors else 200)
 
 
 @require_http_methods(["GET", "POST"])
@@ -280,11 +273,6 @@ def close(request: HttpRequest, project: Project) -> HttpResponse:
     """Close the project: nothing is opened or decided any more, and exports begin.
 
     What is still open is lost: whoever closes it all the same says of what, as it is then.
-
-    Raises
-    ------
-    Stop
-        If it was closed meanwhile.
     """
     with locked(request.user, Action.CLOSE_PROJECT, project.pk, 409) as open_one:
         progress = project_figures.progress_of(open_one)
@@ -304,16 +292,6 @@ def close(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("manage", project_id=project.pk)
 
 
-def _taken(request: HttpRequest, project: Project, back: TakeBackForm) -> str:
-    given = back.cleaned_data
-    others = list(given["others"])
-    if others:
-        count = deal_pairs_again(request.user, project, given["worker"], others)
-        return f"Of {given['worker'].name} given to others: {counted(count, 'pair')}."
-    count = take_pairs_back(request.user, project, given["worker"])
-    return f"Of {given['worker'].name} taken back: {counted(count, 'pair')}."
-
-
 PARQUET = "application/vnd.apache.parquet"
 
 
@@ -328,13 +306,7 @@ def export_decisions(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @of_project(Action.EXPORT_DECISIONS, fresh_from="manage")
 def export_report(request: HttpRequest, project: Project) -> HttpResponse:
-    """The disclosure report, as a page or as JSON.
-
-    Raises
-    ------
-    Stop
-        If nothing can draw it here.
-    """
+    """The disclosure report, as a page or as JSON."""
     disclosure = project_figures.disclosure_of(project)
     if request.POST.get("form") == "json":
         text, name, kind = json.dumps(disclosure.to_json(), indent=2), "json", "application/json"
@@ -351,7 +323,7 @@ def export_report(request: HttpRequest, project: Project) -> HttpResponse:
 @of_project(Action.EXPORT_LINKED, fresh_from="manage")
 def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
     """The linked de-identified file, its persons settled with the decisions."""
-    data = linked_file(project, project_figures.decisions_bytes(project))
+    data = dealing.linked_file(project, project_figures.decisions_bytes(project))
     return _exported(request, project, "export linked", data, "linked.parquet", PARQUET)
 
 
@@ -386,16 +358,21 @@ def _exported(
 @require_GET
 @of_project(Action.RESOLVE)
 def conflicts(request: HttpRequest, project: Project) -> HttpResponse:
-    """All conflicts, those that are not resolved first, the widest apart first; flagged pairs."""
+    """All conflicts, those that are not resolved first, the widest apart first; flagged pairs.
+
+    Their answers are not shown before the manager's own: it is to be another reading. One that is
+    changed afterwards is marked.
+    """
     workers = Account.objects.filter(dealt__project=project)
     names = dict(workers.values_list("pseudonym", "name"))
     lines = [
-        (int(each.pair), int(each.pair) + 1, _answers(each, names), each)
+        (int(each.pair), int(each.pair) + 1, _answers(each, names) if each.resolution else [], each)
         for each in find_conflicts(project_figures.decisions_of(project))
     ]
     left = sum(each.resolution is None for *_, each in lines)
     flagged = _flagged(project, {number for number, *_ in lines})
     context = {"project": project, "lines": lines, "left": left, "flagged": flagged}
+    context["changed"] = project_figures.changed_afterwards(project)
     return render(request, "manager/conflicts.html", context)
 
 
@@ -411,7 +388,7 @@ def conflict(request: HttpRequest, project: Project, number: int) -> HttpRespons
         "number": number,
         "pair": draw_pair(shown.view, shown.standing, exact=shown.exact),
         "meters": meters_fragment(meters(shown.standing)[:2]),
-        "answers": _of_pair(project, number),
+        "answers": _of_pair(project, number) if shown.view.answer else [],
         "flags": _flags(project).get(number, []),
         "next": next((other for other in others if other != number), None),
         "attributes": len(project.attributes),
@@ -476,7 +453,7 @@ def _flagged(
             number,
             number + 1,
             who,
-            _of_pair(project, number),
+            _of_pair(project, number) if number in answers else [],
             Answer(answers[number]).words if number in answers else "",
         )
         for number, who in sorted(_flags(project).items())

@@ -21,16 +21,10 @@ from sfumato.review.review_project import index_of, review_of
 from sfumato.review.review_settings import PROPOSED, Attribute, Settings
 from sfumato.server.accounts.views import allowed
 from sfumato.server.error_pages import problem
-from sfumato.server.live.live_projects import make_project
+from sfumato.server.live.new_projects import make_project
+from sfumato.server.manager import forms as entered
 from sfumato.server.manager import uploads
-from sfumato.server.manager.forms import (
-    MOST_SHOWN,
-    AttributeForm,
-    LinkageForm,
-    RulesForm,
-    TablesForm,
-    attributes_of_forms,
-)
+from sfumato.server.manager.dealing import keep_linkage
 from sfumato.server.permissions import Action
 
 _TOO_LARGE = (
@@ -57,7 +51,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 @csrf_protect
 def _new(request: HttpRequest) -> HttpResponse:
-    kinds: dict[str, type[Any]] = {"linkage": LinkageForm, "tables": TablesForm}
+    kinds: dict[str, type[Any]] = {"linkage": entered.LinkageForm, "tables": entered.TablesForm}
     forms: dict[str, Any] = {name: kind(prefix=name) for name, kind in kinds.items()}
     asked = request.POST.get("kind", "") if request.method == "POST" else ""
     if asked in kinds:
@@ -86,10 +80,12 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     proposal = uploads.propose(upload)
     data = request.POST if request.method == "POST" else None
     columns = [
-        AttributeForm(attribute, shown=attribute.name in proposal.shown, data=data, number=number)
+        entered.AttributeForm(
+            attribute, shown=attribute.name in proposal.shown, data=data, number=number
+        )
         for number, attribute in enumerate(proposal.attributes)
     ]
-    rules = RulesForm(request.user, data)
+    rules = entered.RulesForm(request.user, data)
     valid = data is None or all([*(column.is_valid() for column in columns), rules.is_valid()])
     # Looking does not create: what the rules would do has to be seen first.
     create = data is not None and data.get("go") == "create"
@@ -127,14 +123,14 @@ def _advice(upload: uploads.Upload, error: InputError) -> str:
     """What to do where pairs name no records: mostly the column of ids was not recognised."""
     if upload.kind == uploads.LINKAGE or "must name records" not in error.rule:
         return ""
-    return "Name the column of ids, if the tables have one whose header does not say so."
+    return "Name the column of ids, if the tables have one with another header."
 
 
 def _foreseen(
     upload: uploads.Upload,
     proposal: uploads.Proposal,
-    columns: list[AttributeForm],
-    rules: RulesForm,
+    columns: list[entered.AttributeForm],
+    rules: entered.RulesForm,
 ) -> dict[str, Any]:
     """Masked pairs with what is entered so far, and what the rules would do to all; or why not."""
     settings: Settings | None = PROPOSED
@@ -143,12 +139,12 @@ def _foreseen(
             attribute for attribute in proposal.attributes if attribute.name in proposal.shown
         )
     elif all(column.is_valid() for column in columns):
-        attributes = attributes_of_forms(columns)
+        attributes = entered.attributes_of_forms(columns)
         settings = rules.cleaned_data.get("settings")
     else:
         return {"reason": "Correct the columns first."}
-    if not 0 < len(attributes) <= MOST_SHOWN:
-        return {"reason": f"Show one column at least, and {MOST_SHOWN} at most."}
+    if not 0 < len(attributes) <= entered.MOST_SHOWN:
+        return {"reason": f"Show one column at least, and {entered.MOST_SHOWN} at most."}
     under = settings or PROPOSED
     try:
         project = uploads.build(upload, attributes, under)
@@ -168,9 +164,11 @@ def _foreseen(
     return found
 
 
-def _was_shown(request: HttpRequest, columns: list[AttributeForm], rules: RulesForm) -> bool:
+def _was_shown(
+    request: HttpRequest, columns: list[entered.AttributeForm], rules: entered.RulesForm
+) -> bool:
     """Whether what these columns and rules would do is what the page showed."""
-    asked = _digest(attributes_of_forms(columns), rules.cleaned_data["settings"])
+    asked = _digest(entered.attributes_of_forms(columns), rules.cleaned_data["settings"])
     return request.POST.get("seen") == asked
 
 
@@ -181,12 +179,17 @@ def _digest(attributes: Sequence[Attribute], settings: Settings) -> str:
 
 
 def _created(
-    request: HttpRequest, upload: uploads.Upload, columns: list[AttributeForm], rules: RulesForm
+    request: HttpRequest,
+    upload: uploads.Upload,
+    columns: list[entered.AttributeForm],
+    rules: entered.RulesForm,
 ) -> HttpResponse:
     given = rules.cleaned_data
-    attributes = attributes_of_forms(columns)
-    if not 0 < len(attributes) <= MOST_SHOWN:
-        raise InputError("the columns shown", f"must be one at least and {MOST_SHOWN} at most")
+    attributes = entered.attributes_of_forms(columns)
+    if not 0 < len(attributes) <= entered.MOST_SHOWN:
+        raise InputError(
+            "the columns shown", f"must be one at least and {entered.MOST_SHOWN} at most"
+        )
     project = uploads.build(upload, attributes, given["settings"])
     made = make_project(
         project,
@@ -198,8 +201,11 @@ def _created(
         gold_share=given["gold_share"],
     )
     if upload.kind == uploads.LINKAGE:
-        uploads.keep_linkage(made, upload.files)
+        keep_linkage(made, upload.files)
     # At last: if the project could not be made, the files need not be sent again.
     uploads.drop_upload(request.session)
-    messages.success(request, "The project is made. Invite workers and deal its pairs.")
+    messages.success(
+        request,
+        "The project is made. Its queue opens once its custodian accepts the rules.",
+    )
     return redirect(reverse("manage", args=[made.pk]))

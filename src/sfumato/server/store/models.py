@@ -197,6 +197,8 @@ class Project(models.Model):
         Rows of the whole project: twice its pairs.
     combined_units
         What all workers together have been shown, in units of KAPR.
+    consent
+        Key of the proposal that the custodian accepted, ``None`` without one: nothing is served.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -215,6 +217,7 @@ class Project(models.Model):
     wrapped_key = models.BinaryField()
     rows = models.BigIntegerField(default=0)
     combined_units = models.BigIntegerField(default=0)
+    consent = models.BigIntegerField(null=True)
     weights = models.JSONField(default=dict)
     created = models.DateTimeField(auto_now_add=True)
     closed = models.DateTimeField(null=True)
@@ -223,6 +226,49 @@ class Project(models.Model):
         """Its table."""
 
         db_table = "project"
+
+
+class ProposalState(StrEnum):
+    """What became of proposed rules."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+    """Accepted at first."""
+    REPLACED = "replaced"
+    """Others took their place."""
+
+
+class Proposal(models.Model):
+    """Rules that the manager proposes, and the custodian accepts or declines.
+
+    Attributes
+    ----------
+    rules
+        As `Project.settings` has them.
+    about
+        What they are for: ``sources`` (records by name), ``attributes``, ``pairs``.
+    reason
+        Why they were declined or withdrawn.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="proposals")
+    by = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+")
+    to = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+")
+    rules = models.JSONField()
+    about = models.JSONField(default=dict)
+    state = models.CharField(
+        max_length=9, choices=choices_of(ProposalState), default=ProposalState.OPEN
+    )
+    reason = models.CharField(max_length=500, default="")
+    answered = models.DateTimeField(null=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Its table."""
+
+        db_table = "proposal"
 
 
 class Member(models.Model):
@@ -244,6 +290,7 @@ class GrantKind(StrEnum):
     IDENTITY_EXPORT = "identity export"
     BUDGET = "budget"
     K = "k"
+    RESET = "after a reset"
 
 
 class Grant(models.Model):
@@ -406,6 +453,25 @@ class Resolution(models.Model):
         """Its table."""
 
         db_table = "resolution"
+
+
+class SourceSketch(models.Model):
+    """By which people of a source are known again in other files.
+
+    Attributes
+    ----------
+    sketch
+        Keyed digests, as `sfumato.ledger.record_sketches` has them in bytes.
+    """
+
+    # No key of a project: what was spent of its people outlives it.
+    fingerprint = models.CharField(max_length=64)
+    sketch = models.BinaryField()
+
+    class Meta:
+        """Its table."""
+
+        db_table = "source_sketch"
 
 
 class Spent(models.Model):

@@ -55,13 +55,7 @@ def locks_rows() -> bool:
 
 
 def columns(names: Sequence[str], table: str) -> str:
-    """Columns as a statement names them.
-
-    Parameters
-    ----------
-    table
-        How the statement calls their table.
-    """
+    """Columns as a statement names them."""
     return ", ".join(f"{table}.{name}" for name in names)
 
 

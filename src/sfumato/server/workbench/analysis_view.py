@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,18 @@ from scipy.stats import t
 
 from sfumato.core.arrays import Floats
 from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.number_text import number as read_number
 from sfumato.intruder.released_syntax import interval_of
+from sfumato.pipeline.project_folder import RELEASE, ProjectFolder
+from sfumato.pipeline.release_stages import release_files
 from sfumato.release.release_result import Release
 from sfumato.server.workbench.bench import Bench
 from sfumato.server.workbench.column_figures import FEWEST, hidden
 from sfumato.server.workbench.frame import page, project_view
-from sfumato.server.workbench.release_view import PINNED, drawn_release, promised_people, sampled
+from sfumato.server.workbench.release_view import drawn_release, promised_people, sampled
+from sfumato.table.dependence import codes_of
 from sfumato.table.table import Table
+from sfumato.table.table_files import open_source
 
 ANALYSES = {
     "table": gettext_lazy("people in each group"),
@@ -114,7 +120,29 @@ def after(release: Release, table: Table) -> Cells:
     """The cells of a release of it."""
     assert release.source_rows is not None
     content = release.content.arrow()
-    return Cells(table.person[release.source_rows], lambda name: _texts(content.column(name)))
+    person = table.person[release.source_rows]
+    return Cells(person, lambda name: _texts(_column(content, name)))
+
+
+def made(place: ProjectFolder) -> Cells:
+    """The cells of the release that the project has made; a pseudonym says whose each record is."""
+    source = open_source(place.of_stage(RELEASE) / release_files(place)[0])
+    content = pa.Table.from_batches(list(source.batches(source.names)))
+    named = place.released_schema().person
+    person = np.arange(len(content))
+    if named in content.column_names:
+        person = codes_of(content.column(named).combine_chunks().dictionary_encode())
+    return Cells(person, lambda name: _texts(_column(content, name)))
+
+
+def _column(content: pa.Table, name: str) -> pa.ChunkedArray:
+    if name not in content.column_names:
+        raise InputError(
+            f"column '{name}'", "must be in the release to be analysed", found="none",
+            advice="if the release may keep it, choose a role on Data other than undecided "
+            "and direct identifier, and run the project again",
+        )  # fmt: skip
+    return content.column(name)
 
 
 def _texts(column: pa.ChunkedArray) -> list[str | None]:
@@ -225,7 +253,7 @@ def analysis(request: HttpRequest, bench: Bench) -> HttpResponse:
     names = [*schema.quasi_identifiers, *schema.sensitive, *schema.insensitive]
     chosen = _chosen(request, names)
     parts: dict[str, Any] = {"names": list(enumerate(names)), "analyses": ANALYSES, **chosen}
-    parts |= {"records": table.records, "is_sample": is_sample}
+    parts |= {"records": f"{table.records:,}", "is_sample": is_sample}
     if chosen["asked"]:
         shows = bench.shows_rows
         parts |= {"shows": shows, **_compared(bench, table, chosen, names, shows=shows)}
@@ -256,17 +284,22 @@ def _compared(
     of = "" if chosen["of"] is None else names[chosen["of"]]
     by = [names[at] for at in chosen["by"]]
 
-    def made(cells: Cells) -> list[Estimate]:
+    def estimated(cells: Cells) -> list[Estimate]:
         if chosen["kind"] == "table":
             return counted(cells, by[0])
         return means(cells, of, by[0]) if chosen["kind"] == "mean" else regression(cells, of, by)
 
-    columns = [(_("before"), made(before(table)))]
+    columns = [(_("before"), estimated(before(table)))]
+    compared: list[tuple[str, Callable[[], Cells]]] = []
+    if bench.made(RELEASE) is not None:
+        compared.append((_("the release itself, all records"), partial(made, bench.place)))
     promised = promised_people(bench)
-    for people in PINNED.of(bench) or ([promised] if promised else []):
-        head = _("%s people in a class") % people
+    for people in bench.pins or ([promised] if promised else []):
+        head = _("%s people in a class, rough") % people
+        compared.append((head, lambda p=people: after(drawn_release(bench, p), table)))  # type: ignore[misc]
+    for head, cells_of in compared:
         try:
-            columns.append((head, made(after(drawn_release(bench, people), table))))
+            columns.append((head, estimated(cells_of())))
         except (ConstraintsNotMetError, InputError) as error:
             bench.tell(str(error).splitlines()[0], bad=True)
             columns.append((head, []))
@@ -292,5 +325,6 @@ def _text(estimate: Estimate) -> str:
     if estimate.value is None:
         return _("fewer than %s people, or hidden beside them") % FEWEST
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:,.4g}"
-    return f"{estimate.value:,.4g} ({estimate.low:,.4g} – {estimate.high:,.4g})"
+        return read_number(estimate.value)
+    low, high = read_number(estimate.low), read_number(estimate.high)
+    return f"{read_number(estimate.value)} ({low} – {high})"

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from sfumato.core.number_text import share_text
 from sfumato.pipeline.project_folder import ATTACK
 from sfumato.risk.evidence import Evidence
-from sfumato.risk.verdict import INTRUDERS, Row, Verdict
+from sfumato.risk.verdict import Row, Verdict
 from sfumato.server.workbench.bench import Bench
 from sfumato.server.workbench.frame import edited, page, project_view
 from sfumato.server.workbench.project_edits import table_at
@@ -143,7 +143,6 @@ def attack(request: HttpRequest, bench: Bench) -> HttpResponse:
         "workbench/attack.html",
         status_now=bench.status(),
         rows=rows,
-        order=INTRUDERS,
         people="" if verdict is None else f"{verdict.people:,}",
         limits=str(project.judged_by),
         headline="" if verdict is None else verdict.summary,

@@ -7,7 +7,7 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -82,6 +82,8 @@ class Bench:
         The tables of which values are shown on Data, until that place is left.
     shows_rows
         Whether rows are shown on Release, until that place is left.
+    pins
+        The releases that are compared, by the people in a class.
     """
 
     file: Path
@@ -89,6 +91,8 @@ class Bench:
     shown: Message | None = None
     shows_values: set[str] = field(default_factory=set)
     shows_rows: bool = False
+    pins: list[int] = field(default_factory=list)
+    _tables: str = field(default="", repr=False)
     _figures: OrderedDict[tuple[str, str], Figure] = field(default_factory=OrderedDict, repr=False)
     _locks: dict[str, threading.Lock] = field(default_factory=dict, repr=False)
 
@@ -129,6 +133,11 @@ class Bench:
     def inputs(self) -> str:
         """The hash of what the files that the project reads are now."""
         return inputs_of(self.place)
+
+    def tables_changed(self) -> bool:
+        """Whether the files of the tables are others than when this was asked last."""
+        before, self._tables = self._tables, _hashed(_source_files(self.place))
+        return bool(before) and before != self._tables
 
     def figure(
         self, name: str, make: Callable[[], Any], *, kind: str = COUNTED, of: str = ""
@@ -188,9 +197,14 @@ class Bench:
 
 def inputs_of(place: ProjectFolder) -> str:
     """The hash of what the files that a project reads are now: size and time of each."""
+    return _hashed(input_files(place))
+
+
+def _hashed(files: Mapping[str, Place]) -> str:
     hashed = hashlib.sha256()
-    for name, path in input_files(place).items():
-        hashed.update(f"{name}\0{_standing(path)}\0".encode())
+    for name, path in files.items():
+        if isinstance(path, Path):
+            hashed.update(f"{name}\0{_standing(path)}\0".encode())
     return hashed.hexdigest()[:16]
 
 

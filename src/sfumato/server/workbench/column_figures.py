@@ -30,6 +30,7 @@ from sfumato.table.dependence import codes_of
 from sfumato.table.file_profile import FileProfile, profile
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.scalars import are_dates, are_numbers, as_floats, natural_order, printed
+from sfumato.table.schema_guess import Guess, guess_schema
 from sfumato.table.sources import is_moment, is_number, is_text
 from sfumato.table.table_files import open_source
 from sfumato.table.table_keys import Reference
@@ -38,6 +39,12 @@ BARS = 24
 """Bars of a histogram."""
 FEWEST = 5
 """Counts below it are hidden, and estimates of fewer people: the usual rule of tables."""
+MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
+"""Months of the intervals of dates."""
+DAY = 86_400_000_000
+"""Microseconds of a day."""
+MONTH = 365.2425 / 12
+"""Days of a month on average, in the calendar's 400 years."""
 SHOWN = 20
 """Values of a column that are shown at most."""
 
@@ -137,6 +144,15 @@ class TableFigures:
         return figure.value
 
     @property
+    def guess(self) -> Guess:
+        """What is proposed of its columns, with what their questions are about."""
+        source = _hashed(self._bench.inputs, self.name)
+        figure = self._bench.figure(
+            "guess", lambda: guess_schema(self._source()), kind=SAMPLE, of=source
+        )
+        return figure.value
+
+    @property
     def columns(self) -> pa.Table:
         """All records, each column as a dictionary of its values."""
         return self._bench.figure("columns", self._read, of=self._of_data).value
@@ -204,10 +220,9 @@ class TableFigures:
         return found
 
     def ends(self, column: str) -> tuple[float, float] | None:
-        """The least and the largest number of a column; ``None`` where it has others."""
-        values = self.columns.column(column).combine_chunks().dictionary
-        numbers = as_floats(values) if _are_numbers(values) else np.empty(0)
-        numbers = numbers[np.isfinite(numbers)]
+        """The least and the largest number of a column, of dates their days; ``None`` of others."""
+        points = _points(self.columns.column(column).combine_chunks().dictionary)
+        numbers = np.empty(0) if points is None else points[0][np.isfinite(points[0])]
         return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
 
     def bracket(self, column: str, bars: int) -> IntervalHierarchy:
@@ -216,14 +231,17 @@ class TableFigures:
         Raises
         ------
         InputError
-            If the column has no numbers.
+            If the column has no numbers and no dates.
         """
         ends = self.ends(column)
         if ends is None or ends[0] == ends[1]:
             raise InputError(
-                f"column '{column}'", "must have numbers for a bracket", found="others"
+                f"column '{column}'", "must have numbers or dates for a bracket", found="others"
             )
         wanted = min(max(bars, 1), BARS) * (ends[1] - ends[0]) / BARS
+        if self.event_kind(column) == EventKind.DATE:
+            unit = min(MONTHS, key=lambda each: abs(MONTHS[each] * MONTH - wanted))
+            return IntervalHierarchy(widths=(unit,))
         power = 10.0 ** np.floor(np.log10(wanted))
         width = power * min((1, 2, 5, 10), key=lambda step: abs(step * power - wanted))
         return IntervalHierarchy(widths=(width,))
@@ -233,18 +251,22 @@ class TableFigures:
         ends = self.ends(column)
         if not isinstance(spec, IntervalHierarchy) or ends is None:
             return []
-        if isinstance(spec.widths[0], str):  # units of dates
-            return []
-        (low, high), width = ends, float(spec.widths[0])
-        first = low + (spec.start - low) % width
-        return [float((at - low) / (high - low or 1)) for at in np.arange(first, high, width)][:400]
+        (low, high), width = ends, spec.widths[0]
+        if isinstance(width, str):
+            first, last = (np.datetime64(int(end), "D").astype("M8[M]").astype(int) for end in ends)
+            months = np.arange(first - first % MONTHS[width], last + 1, MONTHS[width])
+            begun = months.astype("M8[M]").astype("M8[D]").astype(np.float64)
+            begun = begun[begun >= low]
+        else:
+            begun = np.arange(low + (spec.start - low) % width, high, width)
+        return [float((at - low) / (high - low or 1)) for at in begun][:400]
 
     def event_kind(self, column: str) -> str:
         """What a column says of an event, by what it holds."""
-        held = self.columns.column(column).combine_chunks().dictionary
-        if is_moment(held.type) or (is_text(held.type) and are_dates(held).all()):
-            return EventKind.DATE.value
-        return (EventKind.AMOUNT if _are_numbers(held) else EventKind.CODE).value
+        points = _points(self.columns.column(column).combine_chunks().dictionary)
+        if points is None:
+            return EventKind.CODE.value
+        return (EventKind.DATE if points[1] else EventKind.AMOUNT).value
 
     def changes(self, column: str, line: Cleaning) -> tuple[StepCount, ...]:
         """What a line of the recipe would change, step by step, of the column as it is in its file.
@@ -353,14 +375,9 @@ def _histogram(column: pa.ChunkedArray) -> tuple[Bar, ...]:
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
     if not len(values):
         return ()
-    written = is_text(values.type)
-    if written and are_dates(values).all():
-        values = pc.utf8_slice_codeunits(values, 0, 10).cast(pa.date32())
-    if is_moment(values.type):
-        points = values.cast(pa.timestamp("us")).cast(pa.int64())
-        return _bars_of_numbers(as_floats(points), counts, moments=True)
-    if _are_numbers(values):
-        return _bars_of_numbers(as_floats(values), counts)
+    points = _points(values)
+    if points is not None:
+        return _bars_of_numbers(points[0], counts, dates=points[1])
     order = np.argsort(-counts, kind="stable")
     texts = printed(values)
     first = [(int(counts[at]), texts[at], "") for at in order[: BARS - 1]]
@@ -368,11 +385,18 @@ def _histogram(column: pa.ChunkedArray) -> tuple[Bar, ...]:
     return _hidden([*first, (rest, "", "")] if rest else first)
 
 
-def _are_numbers(values: pa.Array) -> bool:
-    return is_number(values.type) or (is_text(values.type) and bool(are_numbers(values).all()))
+def _points(values: pa.Array) -> tuple[Floats, bool] | None:
+    """Numbers, of dates their days since 1970, and whether they are dates; ``None`` of others."""
+    written = is_text(values.type)
+    if written and are_dates(values).all():
+        values = pc.utf8_slice_codeunits(values, 0, 10).cast(pa.date32())
+    if is_moment(values.type):
+        return as_floats(values.cast(pa.timestamp("us")).cast(pa.int64())) / DAY, True
+    are = is_number(values.type) or (written and bool(are_numbers(values).all()))
+    return (as_floats(values), False) if are else None
 
 
-def _bars_of_numbers(numbers: Floats, counts: Ints, *, moments: bool = False) -> tuple[Bar, ...]:
+def _bars_of_numbers(numbers: Floats, counts: Ints, *, dates: bool = False) -> tuple[Bar, ...]:
     """Bars of one width between the least and the largest number."""
     there = np.isfinite(numbers)
     if not there.any():
@@ -383,28 +407,20 @@ def _bars_of_numbers(numbers: Floats, counts: Ints, *, moments: bool = False) ->
     place = np.clip(((numbers - low) / width).astype(np.int64), 0, BARS - 1)
     sums = np.bincount(place, counts, BARS).astype(np.int64)
     ends = [low + at * width for at in range(BARS + 1)]
-    said = [
-        str(np.datetime64(int(end), "us").astype("datetime64[D]")) if moments else f"{end:.6g}"
-        for end in ends
-    ]
+    said = [str(np.datetime64(int(np.floor(end)), "D")) if dates else f"{end:.6g}" for end in ends]
     return _hidden([(int(sums[at]), said[at], said[at + 1]) for at in range(BARS)])
 
 
 def hidden(counts: Sequence[int]) -> set[int]:
-    """Which counts are not shown: the small ones, and the next ones that would give them away.
+    """Which counts are not shown: the small ones, and all of the least size that is not small.
 
-    Their total is known. What is left of it, once each holds one, must be `FEWEST` at least, so
-    that no hidden count follows from the others.
+    Their total is known, and this rule. It does not ask where a count stands: the hidden ones in
+    any other order would be hidden alike, so that each could be a small one or the larger one.
     """
-    order = sorted((at for at, count in enumerate(counts) if count), key=lambda at: counts[at])
-    gone: set[int] = set()
-    rest = 0
-    for at in order:
-        if counts[at] >= FEWEST and (not gone or rest >= FEWEST):
-            break
-        gone.add(at)
-        rest += counts[at] - 1
-    return gone
+    if not any(0 < count < FEWEST for count in counts):
+        return set()
+    least = min((count for count in counts if count >= FEWEST), default=0)
+    return {at for at, count in enumerate(counts) if 0 < count <= max(least, FEWEST - 1)}
 
 
 def _hidden(bars: Sequence[tuple[int, str, str]]) -> tuple[Bar, ...]:

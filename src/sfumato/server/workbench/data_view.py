@@ -87,7 +87,7 @@ class ColumnStrip:
     def alone(self) -> str:
         """People alone without and with it, in words."""
         if self.without is None or self.with_it is None:
-            return WAITING
+            return WAITING if self.evidence == WAITING else "–"
         return f"{share_text(self.without)} → {share_text(self.with_it)}"
 
     @property
@@ -153,13 +153,14 @@ def data(request: HttpRequest, bench: Bench) -> HttpResponse:
     strips = _strips(bench, table, message, counted=counted)
     references = references_of(bench, tables) if counted else []
     folds = sum(strip.role == "insensitive" for strip in strips) > MANY
+    alone = table.alone if counted and table.counts_people else None
     return page(
         request, bench, "data", "workbench/data.html",
         table=table,
         at=at,
         tables=tables,
         counted=counted,
-        alone=table.alone if counted and table.counts_people else None,
+        alone=alone and (f"{alone.value.alone:,}", f"{alone.value.people:,}", alone.kind),
         references=references,
         map=charts.key_map(tables, references) if references else "",
         question=next(iter(questions_of(bench.place, tables, references)), None)
@@ -271,7 +272,7 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
         bars = given.get("bracket", "")
         if given.get("levels") == "width" and not given.get("steps") and bars.isdecimal():
             (width,) = table.bracket(name, int(bars[:3])).widths
-            given["steps"] = f"{width:g}"
+            given["steps"] = width if isinstance(width, str) else f"{width:g}"
         spec = column_edits.hierarchy_of(bench.place, given, name) or (
             None if quasi is None else quasi.hierarchy
         )

@@ -108,7 +108,7 @@ def _private(folder: str | os.PathLike[str] | None) -> Path:
 
 def _start(place: Path, port: int) -> None:
     """Start the workbench beside the notebook, and print what it tells."""
-    words = [sys.executable, "-c", _MAIN, "open", str(place), "--port", str(port)]
+    words = [sys.executable, "-P", "-c", _MAIN, "open", str(place), "--port", str(port)]
     process = subprocess.Popen(  # noqa: S603 - a program of ours
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, start_new_session=True,

@@ -12,18 +12,18 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from sfumato.core.errors import SfumatoError
 from sfumato.core.number_text import share_text
-from sfumato.core.phrases import ENGLISH, UNREAD, language, speaking
-from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
+from sfumato.pipeline.project_folder import RELEASE, shell_path
 from sfumato.risk.verdict import Verdict
 from sfumato.server.workbench.bench import COUNTED, DESK, ESTIMATE, Bench
 from sfumato.server.workbench.column_figures import tables_of
 from sfumato.server.workbench.jobs import JobState
 from sfumato.server.workbench.project_edits import Change, ChangedOutsideError
+from sfumato.server.workbench.questions import open_keys
 
 PLACES = {
     "data": gettext_lazy("Data"),
@@ -36,20 +36,17 @@ PLACES = {
 View = Callable[..., HttpResponse]
 
 
-def speaks_as_asked(answer: Callable[[HttpRequest], HttpResponse]) -> View:
-    """A middleware behind Django's own, which reads what the browser prefers: ours speaks it."""
+def shows_its_place(answer: Callable[[HttpRequest], HttpResponse]) -> View:
+    """A middleware that answers who loads the address of a form again."""
 
-    def speaking_so(request: HttpRequest) -> HttpResponse:
-        with speaking(get_language() or ENGLISH):
-            return answer(request)
+    def answered(request: HttpRequest) -> HttpResponse:
+        found = answer(request)
+        if request.method == "GET" and found.status_code == 405:
+            # A page that answered a form has its address: loaded again it is the form's place.
+            return HttpResponseRedirect(reverse(place_in({"here": request.path.split("/")[1]})))
+        return found
 
-    return speaking_so
-
-
-def spoken_here(request: HttpRequest) -> dict[str, Any]:
-    """What every template is told of its language."""
-    del request
-    return {"spoken": language(), "unread": language() in UNREAD}
+    return answered
 
 
 @dataclass(frozen=True)
@@ -84,6 +81,8 @@ def project_view(place: str) -> Callable[[View], View]:
             try:
                 if bench.edits.notice():
                     bench.tell(_("The project file was changed outside. These are its figures."))
+                if bench.tables_changed():
+                    bench.tell(_("A table was changed outside. These are its figures now."))
                 waits = open_keys(bench.place) and place != "data"
             except SfumatoError as error:
                 return unreadable(request, bench, error)
@@ -103,20 +102,14 @@ def project_view(place: str) -> Callable[[View], View]:
     return made
 
 
-def open_keys(place: ProjectFolder) -> list[str]:
-    """The references between tables of which nobody has said that they are right."""
-    given = place.given_schema()
-    named = {} if given is None else given.tables
-    every = [f"{name}.{column}" for name, table in named.items() for column in table.of]
-    return [each for each in every if each not in place.project.about.reasons]
-
-
 def page(
     request: HttpRequest, bench: Bench, place: str, template: str, status: int = 200, **parts: Any
 ) -> HttpResponse:
     """A page of a place within the frame."""
-    message = bench.saying(loads_by_itself(request))
-    bench.shown, bench.message = message, None
+    by_itself = loads_by_itself(request)
+    message = bench.saying(by_itself)
+    if not by_itself:  # Else the page that follows a click would have lost what the click did.
+        bench.shown, bench.message = message, None
     # Values are hidden again when their place is left.
     bench.shows_rows &= place == "release"
     if place != "data":
@@ -150,8 +143,15 @@ def run_of(bench: Bench, here: str, *, polled: bool = False) -> dict[str, Any]:
     state = None if job is None else job.state
     if job is None or state is JobState.DONE:
         return {"job": None, "job_over": polled, "here": here}
-    told = [line for line in job.lines if "share" in line][-1:]
-    line = "".join(f"{each['stage']}, {share_text(each['share'])}" for each in told)
+    line, names = "", list(bench.place.stage_names)
+    for each in [each for each in job.lines if "share" in each][-1:]:
+        name = each["stage"].partition(":")[0]
+        line = _("%(stage)s, stage %(at)s of %(all)s; this step: %(share)s") % {
+            "stage": name,
+            "at": names.index(name) + 1 if name in names else "–",
+            "all": len(names),
+            "share": share_text(each["share"]),
+        }
     over = polled and state is not JobState.RUNNING
     return {"job": job, "job_state": state, "job_line": line, "job_over": over, "here": here}
 

@@ -133,8 +133,9 @@ class Jobs:
             folder.mkdir(mode=0o700, parents=True)
         except OSError as error:
             raise _not_written(error) from None
-        write_text(folder / REQUEST, json.dumps(asked | {"file": str(self.file)}))
+        # The lock first: a job that can be seen and holds none would be taken as killed.
         with _locked(folder) as lock:
+            write_text(folder / REQUEST, json.dumps(asked | {"file": str(self.file)}))
             return _spawned(_job_in(folder), lock)
 
     def resume(self, job: Job, revision: str) -> Job:
@@ -225,9 +226,10 @@ def _locked(folder: Path) -> Iterator[int]:
 
 def _spawned(job: Job, lock: int) -> Job:
     """The job, once its process has started, which holds the lock from its start."""
-    # A process of its own and no fork: threads of the server hold locks.
+    # A process of its own and no fork: threads of the server hold locks. -P: a file of the folder
+    # it starts in, say a json.py beside the data, is no module of it.
     process = subprocess.Popen(  # noqa: S603 - a program of ours
-        [sys.executable, "-c", _MAIN, str(job.folder)],
+        [sys.executable, "-P", "-c", _MAIN, str(job.folder)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True, pass_fds=(lock,),
     )  # fmt: skip

@@ -19,7 +19,8 @@ from sfumato.pipeline.acceptances import noting
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import Answered
 from sfumato.schema import Schema
-from sfumato.server.workbench.column_edits import EVENT, set_key, set_role
+from sfumato.schema.roles import TableSchema
+from sfumato.server.workbench.column_edits import EVENT, ROLES, set_key, set_recipe, set_role
 from sfumato.server.workbench.column_figures import TableFigures, found_there
 from sfumato.server.workbench.project_edits import Change, table_at
 from sfumato.table.contents import Content
@@ -27,6 +28,8 @@ from sfumato.table.table_keys import Reference
 
 OF_A_FILE, OF_A_PROJECT = 3, 5
 """Questions that are asked at most."""
+_REFERS = "refers to {}"
+"""The reason of a key, with the table: of one that leads elsewhere since it says nothing."""
 WORTH = 0.01
 """Share of the people more who are alone, from which a column is worth a question."""
 YES, NO = "yes", "no"
@@ -55,6 +58,10 @@ class Question:
         The table that it is about.
     column
         The column; what it is called with its table is `about`.
+    together
+        Columns that the answer is for, too.
+    readings
+        Ways to read the column, of which one is an answer as a role is.
     """
 
     about: str
@@ -64,6 +71,8 @@ class Question:
     weight: float
     table: TableFigures | None = None
     column: str = ""
+    together: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()
 
 
 def questions_of(
@@ -79,7 +88,8 @@ def questions_of(
     if place.given_schema() is None:
         return []
     answered = set(place.project.about.reasons)
-    found = _of_keys(tables, [e for e in references if f"{e.table}.{e.column}" not in answered])
+    waiting = open_keys(place)
+    found = _of_keys(tables, [e for e in references if f"{e.table}.{e.column}" in waiting])
     if found:
         return found
     for table in tables:
@@ -102,6 +112,17 @@ def questions_of(
             )
         )
     return open_
+
+
+def open_keys(place: ProjectFolder) -> set[str]:
+    """The references of which nobody has said that they are right, as they are now."""
+    given, reasons = place.given_schema(), place.project.about.reasons
+    return {
+        f"{name}.{column}"
+        for name, table in ({} if given is None else given.tables).items()
+        for column, to in table.of.items()
+        if reasons.get(f"{name}.{column}") != _REFERS.format(to)
+    }
 
 
 def _of_keys(tables: list[TableFigures], references: Sequence[Reference]) -> list[Question]:
@@ -128,15 +149,7 @@ def _of_table(place: ProjectFolder, table: TableFigures) -> list[Question]:
     alone = table.alone.value
     people = alone.people or 1
     found = [
-        Question(
-            table.called(name),
-            text,
-            _("Until it is answered, it is left out."),
-            "role",
-            2.0,
-            table,
-            name,
-        )
+        _of_role(table, name, text)
         for name, text in schema.undecided.items()
         if name in table.names
     ]
@@ -160,21 +173,46 @@ def _of_table(place: ProjectFolder, table: TableFigures) -> list[Question]:
     return found
 
 
-def _of_person(table: TableFigures, people: int) -> list[Question]:
-    """Where each record is a person: whether a number that comes again says whose it is."""
+def _of_role(table: TableFigures, name: str, text: str) -> Question:
+    asked, left_out = table.guess.questions, set[str]()
+    if isinstance(table.said, Schema) and asked.get(name) == text:
+        left_out = set(table.said.direct_identifiers)
+    together = tuple(each for each in table.guess.together.get(name, ()) if each in left_out)
+    choices = table.guess.choices(name) if asked.get(name) == text else ()
+    readings = tuple(each for each in choices if each not in ROLES)
+    effect = _("Until it is answered, it is left out.")
+    about = table.called(name)
+    return Question(about, f"{about}: {text}", effect, "role", 2.0, table, name, together, readings)
+
+
+def _of_person(table: TableFigures, people: int | None) -> list[Question]:
+    """Where another number counts other people: whether that says whose record it is.
+
+    Of a household or a hospital there are fewer than people, and that is no doubt.
+    """
     schema, records = table.said, len(table.columns)
-    person = schema.person if isinstance(schema, Schema) else None
-    if person not in table.names or people < records:
+    if not isinstance(schema, Schema) or people is None:
         return []
+    person = schema.person if schema.person in table.names else None
     found = []
-    for name in schema.direct_identifiers if isinstance(schema, Schema) else ():
+    for name in schema.direct_identifiers:
         held = table.profile.columns.get(name)
         if held is None or held.content is not Content.IDENTIFIER or name not in table.names:
             continue
         different = len(table.columns.column(name).combine_chunks().dictionary)
-        effect = _("%(person)s is another one in each record. By %(name)s there are %(n)s people.")
-        effect %= {"person": person, "name": name, "n": f"{different:,}"}
-        if 1 < different < records:
+        if different > people if people < records else different < records:
+            effect = _("By %(name)s there are %(n)s people, by %(person)s there are %(people)s.")
+            if person is None:
+                effect = _(
+                    "No column says whose record it is, so that each counts as a person. "
+                    "By %(name)s there are %(n)s people."
+                )
+            effect %= {
+                "person": person,
+                "name": name,
+                "n": f"{different:,}",
+                "people": f"{people:,}",
+            }
             text = _("Does %s say whose record it is?") % name
             found.append(Question(name, text, effect, "person", 2.5, table, name))
     return found
@@ -198,8 +236,7 @@ def answer(place: ProjectFolder, question: Question, said: str, given: dict[str,
     careful, table = said != NO, question.table
     section = () if table is None else table.section
     if question.kind == "role":
-        role = set_role(place, question.column, said, section=section)
-        return _with_reason(role, question.about, said)
+        return _with_reason(_of_choice(place, question, said, section), question.about, said)
     if question.kind == "person":
         nothing: Change = lambda _document: None  # noqa: E731 - an edit like the other
         taken = set_role(place, question.column, "person") if careful else nothing
@@ -214,11 +251,36 @@ def answer(place: ProjectFolder, question: Question, said: str, given: dict[str,
         if question.kind == "known":
             known = "quasi-identifier" if table is None or table.known else EVENT
             taken = set_role(place, question.column, known, section=section)
-        reason = "refers to it" if question.kind == "key" else "may be known"
+        reason = "may be known"
+        if question.kind == "key":
+            assert table is not None
+            assert isinstance(table.said, TableSchema)
+            reason = _REFERS.format(table.said.of[question.column])
         return _with_reason(taken, question.about, reason)
     accepted, row = _no_of(given), ("insider", question.about)
     noted = noting({("acquaintance", "") if question.kind == "member" else row: accepted})
     return _with_reason(noted, question.about, accepted.because)
+
+
+def _of_choice(
+    place: ProjectFolder, question: Question, said: str, section: tuple[str, ...]
+) -> Change:
+    """The edit that gives a column, and those alike, the role or the reading that is chosen."""
+    assert question.table is not None
+    changes = []
+    for name in (question.column, *question.together):
+        role = said
+        if said in question.readings:
+            read = question.table.guess.answered({question.column: said})
+            role = next(role for role, names in read.roles().items() if name in names)
+            changes.append(set_recipe(place, name, read.recipe.get(name), section))
+        changes.append(set_role(place, name, role, section=section))
+
+    def every(document: tomlkit.TOMLDocument) -> None:
+        for change in changes:
+            change(document)
+
+    return every
 
 
 def _no_of(given: dict[str, str]) -> Answered:

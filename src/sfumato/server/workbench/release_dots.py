@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.declaration import Progress, silent
-from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.errors import ConstraintsNotMetError, InputError, SfumatoError
+from sfumato.core.phrases import Phrase
 from sfumato.pipeline.project_folder import LINKED, ProjectFolder, open_project
 from sfumato.pipeline.release_stages import linkage_of, promised
 from sfumato.pipeline.stage import RECORD
@@ -155,20 +156,28 @@ def _dot(place: ProjectFolder, table: Table, people: int, kind: str, progress: P
     return Dot(people, kind, found, verdict.state.value, lost, classes)
 
 
-def opened(place: ProjectFolder, progress: Progress = silent) -> Table:
-    """The table that is released, encoded."""
+def why_not(place: ProjectFolder) -> Phrase | None:
+    """Why no release of a project is tried before it is made; ``None`` where they are."""
     asked = place.project.release
     if place.project.is_database:
-        raise InputError("the project", "must be of one file for a search", found="several tables")
-    if asked.register_file is not None or asked.population is not None:
-        raise InputError(
-            "section [release]",
-            "must name no population for a search in the workbench",
-            found="one",
-            advice="sfumato tune searches with it; Run makes the release as it is asked for",
+        return Phrase(
+            "Of several tables nothing is tried before: Run makes the release that is promised."
         )
+    if asked.register_file is not None or asked.population is not None:
+        return Phrase(
+            "With a register or a population nothing is tried before: Run makes the release that "
+            "is promised."
+        )
+    return None
+
+
+def opened(place: ProjectFolder, progress: Progress = silent) -> Table:
+    """The table that is released, encoded."""
+    why = why_not(place)
+    if why:
+        raise SfumatoError(why)
     data, layout = place.data
-    options = Options(**asked.making)
+    options = Options(**place.project.release.making)
     return open_classified(
         data, place.released_schema(), options.unclassified, progress=progress, **layout
     )

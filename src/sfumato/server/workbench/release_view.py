@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -17,8 +16,10 @@ from django.views.decorators.http import require_GET, require_POST
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.core.number_text import share_text
 from sfumato.pipeline.project_folder import RELEASE
+from sfumato.pipeline.release_stages import promised
 from sfumato.pipeline.signing import records_sha
 from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_result import Release
 from sfumato.server.workbench import release_dots
 from sfumato.server.workbench.bench import Bench
@@ -37,33 +38,6 @@ SHOWN = 50
 """Rows, and classes, that are shown."""
 SIZES = ((1, 4), (5, 10), (11, 19), (20, 49), (50, 0))
 """People in a class, from and to, as classes are counted."""
-
-
-@dataclass
-class Pins:
-    """The releases that are compared, by the people in a class; of this process alone."""
-
-    of_file: dict[Path, list[int]] = field(default_factory=dict)
-
-    def of(self, bench: Bench) -> list[int]:
-        """Those of a project."""
-        return self.of_file.setdefault(bench.file, [])
-
-
-PINNED = Pins()
-
-
-@dataclass(frozen=True)
-class DotRow:
-    """A dot as the table shows it."""
-
-    dot: release_dots.Dot
-    stranger: str
-    acquaintance: str
-    insider: str
-    lost: str
-    pinned: bool
-    chosen: bool
 
 
 def promised_people(bench: Bench) -> int | None:
@@ -147,22 +121,23 @@ class Search:
 
 def _parts(bench: Bench) -> dict[str, Any]:
     """What the frontier and its table show."""
-    search, pinned, chosen = Search.of(bench), PINNED.of(bench), promised_people(bench)
+    search, pinned, chosen = Search.of(bench), bench.pins, promised_people(bench)
     limit = bench.place.project.judged_by.found
     rows = [
-        DotRow(
-            dot,
-            _found(dot, "stranger"),
-            _found(dot, "acquaintance"),
-            _found(dot, "insider"),
-            share_text(dot.lost),
-            dot.people in pinned,
-            dot.people == chosen,
-        )
+        {
+            "dot": dot, "lost": share_text(dot.lost),
+            "found": [_found(dot, who) for who in ("stranger", "acquaintance", "insider")],
+            "pinned": dot.people in pinned, "chosen": dot.people == chosen,
+        }
         for dot in search.dots
-    ]
+    ]  # fmt: skip
     here = next((dot for dot in search.dots if dot.people == chosen), None)
+    release = bench.place.project.release
+    others = [each for each in promised(bench.place) if not isinstance(each, PidKAnonymity)]
     return {
+        "no_search": release_dots.why_not(bench.place),
+        "promises_limits": release.promise_limits,
+        "others": ", ".join(_plain(each) for each in others),
         "search": search,
         "rows": rows,
         "pins": len(pinned),
@@ -172,6 +147,12 @@ def _parts(bench: Bench) -> dict[str, Any]:
         "here_dot": here,
         "beside": [] if chosen is None or here else list(release_dots.between(search.dots, chosen)),
     }
+
+
+def _plain(promise: Constraint | Budget) -> str:
+    """A promise as the project file says it."""
+    told = (f"{key} = {value}" for key, value in promise.parameters().items())
+    return f"{promise.name} ({', '.join(told)})"
 
 
 def _found(dot: release_dots.Dot, intruder: str) -> str:
@@ -195,16 +176,9 @@ def release(request: HttpRequest, bench: Bench) -> HttpResponse:
         fewest=release_dots.FEWEST,
         most=release_dots.MOST,
         limits=str(project.judged_by),
-        promises_limits=project.release.promise_limits,
-        run_job=_running(bench, "run"),
-        several=project.is_database,
+        controls=project.about.controls,
         **_parts(bench),
     )
-
-
-def _running(bench: Bench, kind: str) -> Job | None:
-    job = bench.jobs.latest(kind)
-    return job if job is not None and job.state is JobState.RUNNING else None
 
 
 @require_GET
@@ -248,9 +222,25 @@ def _number(request: HttpRequest) -> int:
 
 @require_POST
 @project_view("release")
+def state_controls(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """State what binds the recipient, by which the limits are those of a contract; or nothing."""
+    said = request.POST.get("controls", "").strip()
+
+    def change(document: Any) -> None:
+        about = table_at(document, "project")
+        about.pop("controls", None)
+        if said:
+            about["controls"] = said
+
+    words = _("What binds the recipient is stated") if said else _("Nothing binds the recipient")
+    return edited(request, bench, change, words, to="release")
+
+
+@require_POST
+@project_view("release")
 def pin(request: HttpRequest, bench: Bench) -> HttpResponse:
     """Compare a release with others, or no longer."""
-    people, pinned = _number(request), PINNED.of(bench)
+    people, pinned = _number(request), bench.pins
     if people in pinned:
         pinned.remove(people)
     elif len(pinned) < PINS:
@@ -269,6 +259,9 @@ def show_values(request: HttpRequest, bench: Bench) -> HttpResponse:
     elif may_edit(request, bench):
         bench.shows_rows = True
         bench.edits.note_shown("release")
+    analysis = QueryDict(request.POST.get("analysis", "")).urlencode()
+    if analysis:
+        return HttpResponseRedirect(f"{reverse('analysis')}?{analysis}")
     return HttpResponseRedirect(reverse("detail", args=[_number(request)]))
 
 
@@ -292,8 +285,8 @@ def detail(request: HttpRequest, bench: Bench, people: int) -> HttpResponse:
         sizes=class_sizes(made),
         rows=before_and_after(made, table) if shows else None,
         columns=list(made.schema.quasi_identifiers),
-        classes=made.risk.classes,
-        all_records=table.records,
+        classes=f"{made.risk.classes:,}",
+        all_records=f"{table.records:,}",
         is_sample=is_sample,
     )
 

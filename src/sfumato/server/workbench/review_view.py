@@ -14,13 +14,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from sfumato.core.declaration import declared
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.pipeline.project_folder import LINK, REVIEW, ProjectFolder
 from sfumato.pipeline.project_model import Reviewers
 from sfumato.pipeline.run import run_lock, stages_of
-from sfumato.review.review_decisions import Answer, FlagReason
+from sfumato.review.review_decisions import REASONS, Answer, FlagReason
+from sfumato.review.review_journal import journal_path
 from sfumato.review.review_session import OpenReview, Session, has_rules
-from sfumato.review.review_settings import PROPOSED, Costs, MaskWidth, Settings
+from sfumato.review.review_settings import CHOSEN, PROPOSED, Costs, MaskWidth, Settings
 from sfumato.server.error_pages import problem
 from sfumato.server.workbench.bench import DESK, Bench, Message
 from sfumato.server.workbench.frame import edited, loads_by_itself, page, project_view
@@ -33,7 +35,7 @@ AT_ONCE = 0.3
 """Seconds of opening without a page that says how far it is: what takes so long seems at once."""
 _ROUNDING = 1e-12
 """Costs travel as texts and back: less than this is no higher price."""
-_REASONS = tuple((reason.name, reason.value) for reason in FlagReason)
+_REASONS = tuple((reason.name, words) for reason, words in REASONS.items())
 View = Callable[..., HttpResponse]
 
 
@@ -66,8 +68,9 @@ def _asked(request: HttpRequest, bench: Bench | None, said: str = "") -> HttpRes
     """The page that asks who reviews."""
     ruled = bench is not None or (DESK.alone is not None and has_rules(DESK.alone))
     return _shown(
-        request, bench, said, worker=OpenReview.worker, ruled=ruled, budget=PROPOSED.budget
-    )
+        request, bench, said, worker=OpenReview.worker, ruled=ruled, budget=PROPOSED.budget,
+        rules=[each for each in declared(Settings, only=CHOSEN) if each.name != "budget"],
+    )  # fmt: skip
 
 
 @require_GET
@@ -141,17 +144,37 @@ def open_desk(request: HttpRequest, bench: Bench | None) -> HttpResponse:
     else:
         assert DESK.alone is not None
         folder = DESK.alone
-    given, budget = {}, request.POST.get("budget", "").replace(",", ".")
-    if budget:
-        try:
-            given = {"budget": Settings(budget=float(budget)).budget}
-        except ValueError:
-            raise InputError("the budget", "must be a number from 0 to 1") from None
-    review = OpenReview(folder, request.POST.get("worker", "").strip(), given)
+    worker, given = request.POST.get("worker", "").strip(), rules_in(request.POST)
+    if worker and journal_path(folder, worker).is_file():
+        given = {name: value for name, value in given.items() if name == "budget"}
+    review = OpenReview(folder, worker, given)
     DESK.leave_review()
     review.start(wait=AT_ONCE)
     DESK.review = review
     return HttpResponseRedirect(reverse("desk"))
+
+
+def rules_in(given: Mapping[str, str]) -> dict[str, Any]:
+    """The rules that a form gives; what is left empty is as it was, or usual.
+
+    Raises
+    ------
+    InputError
+        If one is no value of its rule.
+    """
+    rules = {}
+    for rule in declared(Settings, only=CHOSEN):
+        text = given.get(rule.name, "").strip()
+        if not text:
+            continue
+        try:
+            number = rule.type(text.replace(",", ".")) if rule.type in (int, float) else text
+        except ValueError:
+            raise InputError(
+                f"the rule '{rule.name}'", "must be a number", accepted=rule.accepted
+            ) from None
+        rules[rule.name] = rule.check(text == "yes" if rule.type is bool else number)
+    return rules
 
 
 def prepared(place: ProjectFolder) -> Path:

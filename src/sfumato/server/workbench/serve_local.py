@@ -19,13 +19,12 @@ from types import FrameType
 import django
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
-from django.utils.translation.trans_real import translation
 from waitress.server import create_server
 
 from sfumato.core.errors import InputError
-from sfumato.core.phrases import ENGLISH, LANGUAGES, catalog
 from sfumato.core.workspace import Workspace
 from sfumato.server.discretion import header_settings, log_without_values
+from sfumato.server.page_language import LANGUAGE_SETTINGS, load_catalogs
 from sfumato.server.workbench.local_guard import ENTER, Entrance, Guard, LocalAddress
 
 IDLE_HOURS = 8
@@ -164,7 +163,8 @@ def local_settings(address: LocalAddress) -> Settings:
             "whitenoise.middleware.WhiteNoiseMiddleware",
             "csp.middleware.CSPMiddleware",
             "django.middleware.locale.LocaleMiddleware",
-            "sfumato.server.workbench.frame.speaks_as_asked",
+            "sfumato.server.page_language.speaks_as_asked",
+            "sfumato.server.workbench.frame.shows_its_place",
             "django.middleware.common.CommonMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],
@@ -175,7 +175,7 @@ def local_settings(address: LocalAddress) -> Settings:
                 "OPTIONS": {
                     "context_processors": [
                         "django.template.context_processors.request",
-                        "sfumato.server.workbench.frame.spoken_here",
+                        "sfumato.server.page_language.spoken_here",
                     ]
                 },
             }
@@ -192,10 +192,7 @@ def local_settings(address: LocalAddress) -> Settings:
         "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
         "USE_TZ": True,
         "TIME_ZONE": "UTC",
-        # That of the browser, where it is one of these.
-        "LANGUAGE_CODE": ENGLISH,
-        "LANGUAGES": [(each, each) for each in LANGUAGES],
-        "USE_I18N": True,
+        **LANGUAGE_SETTINGS,
         "LOGGING_CONFIG": None,
         "DEBUG": False,
     }
@@ -207,5 +204,4 @@ def boot_local(address: LocalAddress) -> None:
         raise InputError("the process", "can be one server only")
     settings.configure(**local_settings(address))
     django.setup()
-    for chosen in LANGUAGES[1:]:
-        translation(chosen).merge(catalog(chosen))
+    load_catalogs()

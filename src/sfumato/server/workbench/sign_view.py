@@ -20,7 +20,7 @@ from sfumato.core.errors import HandOverRefusedError, InputError
 from sfumato.core.number_text import share_text
 from sfumato.ledger.ledger_options import default_ledger_keys
 from sfumato.pipeline.acceptances import accepting
-from sfumato.pipeline.project_folder import REPORT
+from sfumato.pipeline.project_folder import RELEASE, REPORT
 from sfumato.pipeline.release_stages import ledger_of
 from sfumato.pipeline.report_stage import RELEASED
 from sfumato.pipeline.run import Status, status_of
@@ -94,10 +94,12 @@ def signature(bench: Bench) -> signatures.Checked | None:
 
 def required(bench: Bench, status: Status, record: str) -> dict[str, Any]:
     """What must be so before a release leaves, and what a form needs by which a person answers."""
-    asked = requirements(status)
+    asked, signed_ = requirements(status), signature(bench)
+    key = None if signed_ is None else keys().get(signed_.signer)
     return {
         "record": record,
-        "signature": signature(bench),
+        "signature": signed_,
+        "public_key": "" if key is None else f"{key}{signatures.PUBLIC_SUFFIX}",
         "requirements": asked,
         "ready": all(each.met for each in asked),
         "a_year_on": a_year_on(),
@@ -124,6 +126,10 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
         done=status.is_done,
         rows=[] if verdict is None else intruders(verdict),
         headline="" if verdict is None else verdict.headline,
+        said="".join(
+            each.record.said for each in status.stages if each.name == RELEASE and each.record
+        ),
+        folder=bench.place.of_stage(REPORT) / RELEASED,
         leaving=leaving(bench) if status.is_done else [],
         earlier=earlier(bench),
         to=section.to if section is not None and section.to else "",

@@ -49,6 +49,7 @@ urlpatterns = [
     path("release/dots", release_view.dots, name="dots"),
     path("release/search", release_view.start_search, name="start_search"),
     path("release/promise", release_view.promise, name="promise"),
+    path("release/controls", release_view.state_controls, name="state_controls"),
     path("release/pin", release_view.pin, name="pin"),
     path("release/values", release_view.show_values, name="show_rows"),
     path("release/<int:people>", release_view.detail, name="detail"),

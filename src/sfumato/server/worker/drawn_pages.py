@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,8 +14,10 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from sfumato.core.number_text import percentage
+from sfumato.core.phrases import Figure, Listed, Phrase, gettext, ngettext, spoken
 from sfumato.review.pair_view import PairView, Standing
-from sfumato.review.review_decisions import Answer
+from sfumato.review.review_decisions import Answer, Confidence
 from sfumato.review.review_settings import (
     MEANING,
     MODES,
@@ -36,17 +39,27 @@ _PATHS = {
 }
 _DRAWN: dict[Mark, tuple[str, str]] = {
     Mark.IDENTICAL: ("tick", ""),
-    Mark.DIFFERENT: ("", "DIFF"),
-    Mark.MISSING: ("", "missing"),
+    Mark.DIFFERENT: ("", Phrase("DIFF")),
+    Mark.MISSING: ("", Phrase("missing")),
     Mark.INSERTED: ("plus", ""),
     Mark.DELETED: ("minus", ""),
     Mark.SUBSTITUTED: ("unequal", ""),
     Mark.TRANSPOSED: ("swap", ""),
-    Mark.DAY_MONTH_SWAP: ("swap", "day/month"),
-    Mark.DAY: ("unequal", "day"),
-    Mark.MONTH: ("unequal", "month"),
-    Mark.YEAR: ("unequal", "year"),
-    Mark.NAME_SWAP: ("swap", "names"),
+    Mark.DAY_MONTH_SWAP: ("swap", Phrase("day/month")),
+    Mark.DAY: ("unequal", Phrase("day")),
+    Mark.MONTH: ("unequal", Phrase("month")),
+    Mark.YEAR: ("unequal", Phrase("year")),
+    Mark.NAME_SWAP: ("swap", Phrase("names")),
+}
+_BANDS = {
+    Rarity.RARE: Phrase("rare"),
+    Rarity.UNCOMMON: Phrase("uncommon"),
+    Rarity.COMMON: Phrase("common"),
+}
+_SURE = {
+    Confidence.LOW: Phrase("low"),
+    Confidence.MEDIUM: Phrase("medium"),
+    Confidence.HIGH: Phrase("high"),
 }
 _BARS = {Rarity.RARE: 1, Rarity.UNCOMMON: 2, Rarity.COMMON: 3}
 
@@ -75,10 +88,10 @@ def draw_rarity(rarity: Rarity) -> SafeString:
     )
     return format_html(
         '<span class="rarity {}"><svg viewBox="0 0 16 15" aria-hidden="true">{}</svg>'
-        '<span class="hidden">{} value. </span></span>',
+        '<span class="hidden">{}. </span></span>',
         rarity.value,
         bars,
-        rarity.value,
+        Phrase("{band} value", band=_BANDS[rarity]),
     )
 
 
@@ -95,9 +108,9 @@ _DIFFERING = ("@", "&")
 LONG = 24
 """Cells that stand in one line; more may go on in the next."""
 _SPOKEN = {
-    CellKind.EQUAL: "equal, hidden",
-    CellKind.DIFFERING: "different, hidden",
-    CellKind.MASKED: "hidden",
+    CellKind.EQUAL: Phrase("equal, hidden"),
+    CellKind.DIFFERING: Phrase("different, hidden"),
+    CellKind.MASKED: Phrase("hidden"),
 }
 
 
@@ -114,11 +127,12 @@ def draw_row(cells: Sequence[Cell], row: int) -> SafeString:
     )
     width = "seen long" if len(cells) > LONG else "seen"
     html = f'<span class="{width}" aria-hidden="true">{drawn}</span>'
-    html += f'<span class="hidden">Row {row + 1}: {escape(spoken(cells))}. </span>'
+    said = Phrase("Row {number}: {text}.", number=row + 1, text=read_out(cells))
+    html += f'<span class="hidden">{escape(said)} </span>'
     return mark_safe(html)  # noqa: S308 - every character is escaped above
 
 
-def spoken(cells: Sequence[Cell]) -> str:
+def read_out(cells: Sequence[Cell]) -> str:
     """What is read out of a row: characters as they are, the others counted."""
     parts = []
     text = (CellKind.CHARACTER, CellKind.SEPARATOR)
@@ -127,9 +141,9 @@ def spoken(cells: Sequence[Cell]) -> str:
         if shown is True:
             parts.append("".join(cell.text for cell in group))
         elif group[0].kind is CellKind.MISSING:
-            parts.append("missing")
+            parts.append(gettext("missing"))
         else:
-            parts.append(f"{len(group)} {_SPOKEN[group[0].kind]}")
+            parts.append(f"{len(group)} {_SPOKEN[group[0].kind].said()}")
     return "; ".join(parts)
 
 
@@ -260,8 +274,12 @@ def _state(view: PairView, answer: Answer | None) -> tuple[str, str]:
     if answer is not None:
         return "decided", answer.words
     if view.skipped:
-        return "skipped", "Skipped"
-    return ("follows", "Follows from others") if view.follows else ("undecided", "Not decided")
+        return "skipped", Phrase("Skipped")
+    return (
+        ("follows", Phrase("Follows from others"))
+        if view.follows
+        else ("undecided", Phrase("Not decided"))
+    )
 
 
 def opening_text(opening: Opening) -> str:
@@ -272,10 +290,11 @@ def opening_text(opening: Opening) -> str:
 def _button(cost: Cost, standing: Standing, *, exact: bool) -> Button:
     # Rounded up: a cost that is told must never be exceeded.
     text = kapr_text(cost.cost, standing.cells, up=True)
+    told = Figure(text)
     return Button(
         value=opening_text(cost.opening),
         words=MODES[cost.opening.mode],
-        cost=text if exact or not float(text) else f"at most {text}",
+        cost=told if exact or not float(text) else Phrase("at most {cost}", cost=told),
         number=text,
         refused="" if cost.refusal is None else REFUSED[cost.refusal.reason],
     )
@@ -295,7 +314,7 @@ def draw_column(
         rows=(first, second),
         rarity=(one, two),
         marks=tuple(draw_mark(mark) for mark in attribute.marks),
-        meaning=", ".join(MEANING[mark] for mark in attribute.marks),
+        meaning=Listed(MEANING[mark] for mark in attribute.marks),
         state=attribute.mode.name.lower(),
         # Openings of several attributes stand together below the pair.
         buttons=tuple(button for opening, button in buttons if opening.attributes == (place,)),
@@ -313,18 +332,16 @@ def _groups(
         by_mode.setdefault(opening.mode, []).append(button)
     names = tuple(each[0] for _, each in sorted(by_mode.items()) if len(each) > 1)
     everything = tuple(each[-1] for _, each in sorted(by_mode.items()))
-    found = (("Names", names), ("Everything", everything))
+    found = ((Phrase("Names"), names), (Phrase("Everything"), everything))
     return tuple((name, each) for name, each in found if each and attributes)
 
 
 def _choices(chosen: int) -> tuple[tuple[str, tuple[Choice, ...]], ...]:
     each = [
-        Choice(
-            answer.value, key, answer.confidence.name.lower(), answer.words, answer.value == chosen
-        )
+        Choice(answer.value, key, _SURE[answer.confidence], answer.words, answer.value == chosen)
         for key, answer in enumerate(sorted(Answer), 1)
     ]
-    return ("Different", tuple(each[:3])), ("Same", tuple(each[3:]))
+    return (Phrase("Different"), tuple(each[:3])), (Phrase("Same"), tuple(each[3:]))
 
 
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -360,21 +377,26 @@ def meters(standing: Standing) -> tuple[Meter, ...]:
 
 def _disclosure(standing: Standing) -> Meter:
     spent, budget = standing.spent, standing.budget
+    told = Figure(kapr_text(spent, standing.cells))
     if budget is None:
         # Without a limit the scale grows in steps: it must not move with every click.
         top = next((step for step in _STEPS if step >= 1.5 * spent), max(1.0, spent))
-        text = f"{kapr_text(spent, standing.cells)}, no limit"
+        text = Phrase("{spent}, no limit", spent=told)
     else:
         # A little beyond the limit, so that its mark is seen, and whatever a lowered budget left.
         top = max(1.15 * budget, spent) or 1.0
-        text = f"{kapr_text(spent, standing.cells)} of {kapr_text(budget, standing.cells)}"
-        text += f", {kapr_text(standing.left or 0.0, standing.cells)} left"
+        text = Phrase(
+            "{spent} of {budget}, {left} left",
+            spent=told,
+            budget=Figure(kapr_text(budget, standing.cells)),
+            left=Figure(kapr_text(standing.left or 0.0, standing.cells)),
+        )
     return Meter(
-        name="KAPR spent",
+        name=Phrase("KAPR spent"),
         text=text,
         filled=round(WIDTH * min(1.0, spent / top)),
         limit=None if budget is None else round(WIDTH * budget / top),
-        value=kapr_text(spent, standing.cells),
+        value=str(told),
         top=repr(top),
         previews=True,
     )
@@ -383,26 +405,59 @@ def _disclosure(standing: Standing) -> Meter:
 def _characters(standing: Standing) -> Meter:
     share = standing.characters
     return Meter(
-        "Characters opened", f"{100 * share:.1f} %", round(WIDTH * share), None, f"{share:.4f}", "1"
+        Phrase("Characters opened"),
+        percentage(share),
+        round(WIDTH * share),
+        None,
+        f"{share:.4f}",
+        "1",
     )
 
 
 def _progress(standing: Standing) -> Meter:
     done, pairs = standing.decided, standing.pairs
-    text = f"{done} of {pairs} decided"
+    parts = [Phrase("{done} of {pairs} decided", done=done, pairs=pairs)]
     if standing.skipped:
-        text += f", {standing.skipped} skipped"
+        parts.append(Phrase("{number} skipped", number=standing.skipped))
     if standing.flagged:
-        text += f", {standing.flagged} flagged"
+        parts.append(Phrase("{number} flagged", number=standing.flagged))
     filled = round(WIDTH * done / pairs) if pairs else 0
-    return Meter("Progress", text, filled, None, str(done), str(pairs))
+    return Meter(Phrase("Progress"), Listed(parts), filled, None, str(done), str(pairs))
+
+
+_SCRIPT = {
+    "notSaved": Phrase("not saved"),
+    "saving": Phrase("saving"),
+    "notSavedYet": Phrase("not saved yet"),
+    "refused": Phrase("refused"),
+    "leaving": Phrase("What was done on this page is being saved; then the page opens."),
+    "noPage": Phrase("This did not work. Load the page again."),
+    "skipped": Phrase("Skipped"),
+    "undecided": Phrase("Not decided"),
+    "loggedOut": Phrase("You are logged out"),
+    "noAnswer": Phrase("The server cannot answer"),
+    "noServer": Phrase("The server cannot be reached"),
+    "opened": Phrase("opened. KAPR spent"),
+    "noted": Phrase("the note is saved"),
+    "flagged": Phrase("flagged"),
+    "unflagged": Phrase("the flag is removed"),
+    "notOpened": Phrase("not opened"),
+    "discard": Phrase("Discard"),
+    "beingSaved": Phrase("It is being saved."),
+    "pageDone": Phrase("All pairs of this page are done. n goes to the next page."),
+    "allDone": Phrase("All pairs are done."),
+    "notNow": Phrase("this cannot be done with it now."),
+    "undo": Phrase("Undo"),
+}
+"""What the page's own script says, by its names there."""
 
 
 def legend() -> dict[str, Any]:
-    """What the help of a page explains: the marks, and the bands of rarity."""
+    """What the help of a page explains, marks and bands of rarity, and what its script says."""
     return {
         "legend": [(draw_mark(mark), MEANING[mark]) for mark in Mark],
-        "bands": [(draw_rarity(band), band.value) for band in Rarity],
+        "bands": [(draw_rarity(band), words.said()) for band, words in _BANDS.items()],
+        "words": json.dumps({name: words.said() for name, words in _SCRIPT.items()}),
     }
 
 
@@ -418,7 +473,7 @@ def why_not(outcome: Charge | Refusal | None, *, repriced: bool = False) -> str:
         Whether it would cost more than was told.
     """
     if repriced:
-        return "it costs more now; its cost is shown anew"
+        return Phrase("it costs more now; its cost is shown anew")
     return REFUSED[outcome.reason] if isinstance(outcome, Refusal) else ""
 
 
@@ -470,8 +525,8 @@ def body_of(
         "others": others,
         "standing": meters_fragment(meters(standing)),
         "decided": drawing.state == "decided",
-        "said": drawing.said,
-        "refused": refused,
+        "said": spoken(drawing.said),
+        "refused": spoken(refused),
     }
 
 
@@ -483,6 +538,10 @@ def _template(name: str) -> Template:
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.install_gettext_callables(  # type: ignore[attr-defined]  # of the extension
+        gettext, ngettext, newstyle=True
     )
     environment.filters["begin"] = _begin
     return environment.get_template(name)
@@ -490,4 +549,5 @@ def _template(name: str) -> Template:
 
 def _begin(text: str) -> str:
     """A text as a sentence begins."""
+    text = str(spoken(text))
     return text[:1].upper() + text[1:]

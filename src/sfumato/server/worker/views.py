@@ -15,9 +15,11 @@ from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from sfumato.core.errors import InputError
+from sfumato.core.phrases import spoken
 from sfumato.server.error_pages import Stop, problem
 from sfumato.server.live import worker_actions as actions
 from sfumato.server.store.models import EventKind
@@ -38,7 +40,7 @@ def workers_view(view: View) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
             if wants_json(request):
-                return problem(request, 401, "Log in again; then it can be sent again.")
+                return problem(request, 401, gettext("Log in again; then it can be sent again."))
             return redirect("/login?" + urlencode({"next": request.path}))
         try:
             return view(request, *args, **kwargs)
@@ -46,28 +48,17 @@ def workers_view(view: View) -> View:
             return problem(request, error.status, error.reason)
         # What is wrong with its files is not for workers: it may hold a name or a value.
         except InputError:
-            return problem(request, 500, "The project cannot be read. Tell its manager.")
+            return problem(request, 500, gettext("The project cannot be read. Tell its manager."))
 
     return guarded
 
 
 def number_in(name: str, given: str | None) -> int:
-    """A whole number that a request names.
-
-    Parameters
-    ----------
-    name
-        What it is, for the reason where it is none.
-
-    Raises
-    ------
-    Stop
-        If it is none.
-    """
+    """A whole number that a request names."""
     digits = (given or "").removeprefix("-")
     # `isdigit` alone takes signs that `int` does not; nine digits fit every column.
     if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
-        raise Stop(400, f"The {name} must be a whole number.")
+        raise Stop(400, gettext("The %(name)s must be a whole number.") % {"name": name})
     return int(given or "")
 
 
@@ -102,9 +93,20 @@ def work(request: HttpRequest, project_id: UUID) -> HttpResponse:
             )
         ],
         "address": reverse("work", args=[project_id]),
+        "more": reverse("work_next", args=[project_id]),
         **drawn_pages.legend(),
     }
     return render(request, "worker/work.html", context)
+
+
+@require_POST
+@workers_view
+def next_pair(request: HttpRequest, project_id: UUID) -> HttpResponse:
+    """The next pair of the queue, for the page's own script, which asks before it is needed."""
+    answer = actions.next_pair(request.user, project_id)
+    if answer is None:
+        return JsonResponse({"ok": True, "pair": ""})
+    return fragment(request, project_id, answer)
 
 
 @require_GET
@@ -141,26 +143,16 @@ _COST = re.compile(r"[0-9]{1,6}\.[0-9]{1,20}")
 @require_POST
 @workers_view
 def change(request: HttpRequest, project_id: UUID, token: str, verb: str) -> HttpResponse:
-    """Do something with a pair.
-
-    Parameters
-    ----------
-    verb
-        What to do: one of `VERBS`.
-
-    Raises
-    ------
-    Stop
-        If there is no such verb, or what the form says cannot be understood.
-    """
+    """Do something with a pair."""
     if verb not in VERBS:
-        raise Stop(404, "There is no such action.")
+        raise Stop(404, gettext("There is no such action."))
     answer = VERBS[verb](request, project_id, token)
     if wants_json(request):
         return fragment(request, project_id, answer)
     reason = refused(answer)
     if reason:
-        messages.error(request, f"Pair {answer.pair.place}: not opened, {reason}.")
+        told = {"place": answer.pair.place, "reason": spoken(reason)}
+        messages.error(request, gettext("Pair %(place)s: not opened, %(reason)s.") % told)
     page = request.POST.get("page", "")
     query = f"?page={number_in('page', page)}" if page else ""
     return redirect(reverse("work", args=[project_id]) + query + f"#pair-{token}")
@@ -170,10 +162,10 @@ def _open(request: HttpRequest, project_id: UUID, token: str) -> actions.Answer:
     places, _, rest = request.POST.get("open", "").partition(":")
     mode, _, cost = rest.partition(":")
     if cost and not _COST.fullmatch(cost):
-        raise Stop(400, "The cost must be a number.")
+        raise Stop(400, gettext("The cost must be a number."))
     parts = places.split(",")
     if len(parts) > MOST_ATTRIBUTES:
-        raise Stop(400, "Name the attributes to open, each once.")
+        raise Stop(400, gettext("Name the attributes to open, each once."))
     attributes = [number_in("attribute", part) for part in parts]
     told = float(cost) if cost else None
     return actions.open_cells(

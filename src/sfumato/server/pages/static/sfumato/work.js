@@ -10,14 +10,17 @@
   const standing = document.getElementById("standing");
   const unsent = document.getElementById("unsent");
   if (!pile) return;
+  const words = JSON.parse(pile.dataset.words); // what is said, in the language of the page
   const touch = window.matchMedia("(hover: none)");
   const PATIENCE = 30000; // milliseconds after which an answer is not waited for any longer
-  const AGAIN_AFTER = [300, 1500]; // every action may be sent twice: the second changes nothing
+  // Every action may be sent twice: the second changes nothing. A database that restarts is waited for.
+  const AGAIN_AFTER = { 0: [300, 1500], 503: [300, 1500, 3000, 6000, 12000] };
   const REFUSALS = [400, 403, 404, 409, 413]; // the same request would be refused again
   const queue = []; // what was done and is not saved yet
   const served = new Map(); // by token, a pair as the server drew it, where more was done since
   let csrf = pile.querySelector("[name=csrfmiddlewaretoken]").value;
   let sending = false;
+  let fetching = false; // whether the next pair is on its way
   let stopped = null; // why nothing is sent any more, until it is tried again
   let leaving = ""; // where to go once all is saved
   let last = null; // the pair that was decided last
@@ -65,8 +68,8 @@
     }
     const now = pair.dataset.now || pair.querySelector(".state").textContent.trim();
     pair.dataset.now = now;
-    pair.querySelector(".state").textContent = `${now}, ${done.late ? "not saved" : "saving"}`;
-    pair.querySelector("h2").textContent = `${nameOf(pair)}: ${now}, not saved yet`;
+    pair.querySelector(".state").textContent = `${now}, ${done.late ? words.notSaved : words.saving}`;
+    pair.querySelector("h2").textContent = `${nameOf(pair)}: ${now}, ${words.notSavedYet}`;
   }
 
   // Where the focus was in a pair, by what stands there, so that it is there again afterwards.
@@ -103,7 +106,7 @@
   function act(pair, button, byKey = false) {
     if (button.getAttribute("aria-disabled") === "true") {
       const costs = button.closest(".column, .group");
-      return say(`${nameOf(pair)}: refused. ${costs ? costs.querySelector("p:not(.meaning), .amount").textContent : ""}`, true);
+      return say(`${nameOf(pair)}: ${words.refused}. ${costs ? costs.querySelector("p:not(.meaning), .amount").textContent : ""}`, true);
     }
     const cell = button.classList.contains("cover") ? button.closest(".column") : null;
     const first = touch.matches && cell && cell !== armed;
@@ -112,19 +115,19 @@
     const verb = (button.getAttribute("formaction") || pair.getAttribute("action")).split("/").pop();
     const data = button.name ? { [button.name]: button.value } : {};
     if (verb === "note") data.note = pair.querySelector("textarea").value;
-    const words = (button.classList.contains("choice") ? button.querySelector(".hidden") : button)
+    const done = (button.classList.contains("choice") ? button.querySelector(".hidden") : button)
       .textContent.replace(/\s+/g, " ").trim();
-    if (leaving) return say("What was done on this page is being saved; then the page opens.", true);
-    enqueue(pair, verb, data, words);
+    if (leaving) return say(words.leaving, true);
+    enqueue(pair, verb, data, done);
     if (byKey && /decide|skip/.test(verb)) onward(pair);
   }
 
-  function enqueue(pair, verb, data, words) {
+  function enqueue(pair, verb, data, pressed) {
     const { token } = pair.dataset;
     const action = pair.getAttribute("action");
     const base = action.slice(0, action.lastIndexOf("/"));
     const state = { decide: "decided", skip: "skipped", withdraw: "undecided" }[verb];
-    const said = { skip: "Skipped", withdraw: "Not decided" }[verb] || words;
+    const said = { skip: words.skipped, withdraw: words.undecided }[verb] || pressed;
     const before = queue.filter((each) => each.token === token).pop();
     const again = before && before.verb === verb && JSON.stringify(before.data) === JSON.stringify(data);
     if (again) return; // a double click
@@ -142,7 +145,7 @@
     return queue.find((each) => !waits.has(each.token));
   }
 
-  const start = () => send().catch(() => say("This did not work. Load the page again.", true));
+  const start = () => send().catch(() => say(words.noPage, true));
   async function send() {
     if (sending) return;
     sending = true;
@@ -152,12 +155,13 @@
       let lost = 0;
       for (let done = next(); done && !stopped; done = next()) {
         const answer = await ask(done);
+        const waits = AGAIN_AFTER[answer.status] || [];
         if (answer.ok) {
           queue.splice(queue.indexOf(done), 1);
           applied(done, answer);
           lost = 0;
-        } else if (!answer.status && lost < AGAIN_AFTER.length) {
-          await new Promise((later) => setTimeout(later, AGAIN_AFTER[lost++]));
+        } else if (lost < waits.length) {
+          await new Promise((later) => setTimeout(later, waits[lost++]));
         } else if (REFUSALS.includes(answer.status)) {
           done.refused = told(answer);
         } else {
@@ -193,10 +197,10 @@
       const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(PATIENCE) });
       const type = answer.headers.get("Content-Type") || "";
       if (type.startsWith("application/json")) return await answer.json();
-      if (answer.ok) return { status: 401, error: "You are logged out" }; // a page to log in
-      return { status: answer.status, error: "The server cannot answer" };
+      if (answer.ok) return { status: 401, error: words.loggedOut }; // a page to log in
+      return { status: answer.status, error: words.noAnswer };
     } catch {
-      return { status: 0, error: "The server cannot be reached" };
+      return { status: 0, error: words.noServer };
     }
   }
 
@@ -211,11 +215,29 @@
     }
     const spent = standing.querySelector(".previews .reading").textContent;
     const result = {
-      open: `opened. KAPR spent: ${spent}`, note: "the note is saved",
-      flag: "flagged", unflag: "the flag is removed",
+      open: `${words.opened}: ${spent}`, note: words.noted,
+      flag: words.flagged, unflag: words.unflagged,
     }[done.verb] || answer.said;
-    if (answer.refused) return say(`${done.name}: not opened, ${answer.refused}.`, true);
+    if (answer.refused) return say(`${done.name}: ${words.notOpened}, ${answer.refused}.`, true);
     say(`${done.name}: ${result}.${pairs().some(undecided) ? "" : ` ${finished()}`}`);
+    if (/decide|skip/.test(done.verb)) ahead();
+  }
+
+  // The next pair of the queue, asked for while there is still one to look at.
+  async function ahead() {
+    const address = pile.dataset.more;
+    if (!address || fetching) return;
+    fetching = true;
+    try {
+      const answer = await request(address, new URLSearchParams({ csrfmiddlewaretoken: csrf }));
+      if (!answer.ok || !answer.pair || byToken(answer.token)) return;
+      const waits = !pairs().some(undecided);
+      pile.append(parsed(answer.pair));
+      standing.innerHTML = answer.standing;
+      if (waits) onward(pairs().at(-2));
+    } finally {
+      fetching = false;
+    }
   }
 
   // Everything that is not saved, where that is more than a matter of a moment.
@@ -234,7 +256,7 @@
       const line = unsent.querySelector("template").content.cloneNode(true);
       line.querySelector("span").textContent = `${each.name}: ${each.words}`;
       line.querySelector("small").textContent = each.refused;
-      line.querySelector("button").setAttribute("aria-label", `Discard: ${each.name}, ${each.words}`);
+      line.querySelector("button").setAttribute("aria-label", `${words.discard}: ${each.name}, ${each.words}`);
       line.querySelector("button").addEventListener("click", () => discard(each));
       return line;
     }));
@@ -242,7 +264,7 @@
   }
 
   function discard(done) {
-    if (sending && !done.refused) return say("It is being saved.", true);
+    if (sending && !done.refused) return say(words.beingSaved, true);
     queue.splice(queue.indexOf(done), 1);
     replace(byToken(done.token), served.get(done.token));
     if (stopped || sending) tell();
@@ -266,7 +288,7 @@
   function leave(url) {
     if (sending) {
       leaving = url;
-      return say("What was done on this page is being saved; then the page opens.");
+      return say(words.leaving);
     }
     if (!queue.length) leaving = url; // what is pressed from now on is about no pair on screen
     window.location.assign(url);
@@ -336,7 +358,7 @@
     if (target) target.focus({ preventScroll: true });
     pair.scrollIntoView({ block: "nearest" });
   }
-  const finished = () => (pile.dataset.next ? "All pairs of this page are done. n goes to the next page." : "All pairs are done.");
+  const finished = () => (pile.dataset.next ? words.pageDone : words.allDone);
   function onward(from) {
     const all = pairs();
     const next = all.slice(all.indexOf(from) + 1).find(undecided) || all.find(undecided);
@@ -374,13 +396,13 @@
     const button = pair.querySelector(`[data-key="${key}"]`);
     if (button?.matches("summary")) button.parentNode.open = !button.parentNode.open, button.focus();
     else if (button) act(pair, button, true);
-    else say(`${nameOf(pair)}: this cannot be done with it now.`, true);
+    else say(`${nameOf(pair)}: ${words.notNow}`, true);
   }
   function undo() {
     const pair = current();
     const answered = (each) => each?.matches(".decided, .skipped");
     const target = answered(pair) ? pair : byToken(last);
-    if (answered(target) && !leaving) enqueue(target, "withdraw", {}, "Undo");
+    if (answered(target) && !leaving) enqueue(target, "withdraw", {}, words.undo);
   }
 
   document.addEventListener("keydown", (event) => {

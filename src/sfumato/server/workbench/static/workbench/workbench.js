@@ -25,6 +25,13 @@
     const { ctx } = event.detail;
     const { action, headers, method } = ctx.request;
     if (headers["HX-History-Restore-Request"]) return;
+    if (headers["HX-Boosted"] && !ctx.text.includes('id="bench"')) {
+      // The start, or an error: a page of another kind is shown whole.
+      event.preventDefault();
+      if (method === "GET") location.assign(action);
+      else document.body.replaceChildren(...new DOMParser().parseFromString(ctx.text, "text/html").body.childNodes);
+      return;
+    }
     if (headers["HX-Boosted"] && method !== "GET") {
       if (clicked.request.method !== "GET") return;
       event.preventDefault();
