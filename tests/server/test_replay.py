@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def whole(server: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     emptied()
     project = journey()
     path = tmp_path_factory.mktemp("copies") / "whole.sqlite3"
-    with sqlite3.connect(path) as copy:
+    with closing(sqlite3.connect(path)) as copy:
         connection.connection.backup(copy)
     return path, project
 
@@ -41,7 +42,7 @@ def project(whole: tuple[Path, Any]) -> Any:
     path, project = whole
     proofs.forget()
     connection.ensure_connection()
-    with sqlite3.connect(path) as copy:
+    with closing(sqlite3.connect(path)) as copy:
         copy.backup(connection.connection)
     project.refresh_from_db()
     return project

@@ -439,7 +439,7 @@ def test_the_log_is_checked_from_the_command_line(tmp_path: Path) -> None:
     assert _run("audit", "checkpoint", *options).stdout.startswith("5:")
     assert _run("audit", "verify", "--against", head, *options).returncode == 0
     assert _run("audit", "verify", "--against", "x", *options).returncode == BAD_INPUT
-    with sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3") as database:
+    with closing(sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3")) as database, database:
         database.execute("DELETE FROM audit_entry WHERE number >= 4")
     # Beside the keys the server has kept it itself.
     for words in ((), ("--against", head)):
@@ -448,7 +448,7 @@ def test_the_log_is_checked_from_the_command_line(tmp_path: Path) -> None:
         assert "before entry 4 that was kept" in cut.stderr
     (tmp_path / "keys" / "log.head").unlink()
     assert _run("audit", "verify", *options).returncode == 0
-    with sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3") as database:
+    with closing(sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3")) as database, database:
         database.execute("UPDATE audit_entry SET actor = 'w00000000' WHERE number = 1")
     assert "entry 1 was changed" in _run("audit", "verify", *options).stderr
     assert _run("project", "list", *options).stdout == ""

@@ -6,6 +6,7 @@ import re
 import signal
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -126,7 +127,7 @@ def test_pages_are_for_everybody_and_fit(
         missing("no axe; install the dependency group 'test'")
     page = _page(chrome) if name == "nobody" else _at(chrome, demo, name, passwords)
     known = {}
-    with sqlite3.connect(demo.folder / "data" / "sfumato.sqlite3") as database:
+    with closing(sqlite3.connect(demo.folder / "data" / "sfumato.sqlite3")) as database:
         known["accounts"] = database.execute("SELECT pseudonym FROM account").fetchone()[0]
         known["projects"] = str(UUID(database.execute("SELECT id FROM project").fetchone()[0]))
     for each in PAGES[name]:

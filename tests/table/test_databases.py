@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -107,7 +108,7 @@ def test_a_url_in_the_place_of_a_path_is_not_told(tmp_path: Path) -> None:
 
 
 def test_texts_of_sqlite_that_are_no_numbers_are_told_without_values(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "mixed.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "mixed.db")) as connection, connection:
         connection.execute("create table t (a)")
         connection.executemany("insert into t values (?)", [(1,), ("kanarienvogel",)])
     source = open_database(f"sqlite:///{tmp_path}/mixed.db?table=t")

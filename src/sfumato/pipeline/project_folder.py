@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -305,9 +306,11 @@ def _check_folders(place: ProjectFolder) -> None:
 
 def _resolved(name: str, path: Path) -> Path:
     try:
-        path.exists()
+        # From Python 3.13 on, neither `exists` nor `resolve` says so.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
         return path.resolve()
-    except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
+    except OSError:
         raise InputError(
             name, "must be a path that can lead to a folder", found="a name too long, or a circle"
         ) from None
