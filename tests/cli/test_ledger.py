@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +14,10 @@ import pytest
 from semantics.ledgers import association, entry, members, opened
 
 COUNT = 5
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)]
 
 
 def folders(tmp_path: Path) -> dict[str, str]:
@@ -101,22 +106,20 @@ def test_an_entry_that_is_no_release_is_refused(ledger: Callable[..., Any]) -> N
     for number in ("1", "3", "99"):
         done = ledger("show", number)
         assert (done.code, done.out) == (1, "")
-        assert f"entry {number} must be a release of the ledger" in done.err
+        assert f"entry {number} must" in done.err
 
 
 def test_a_ledger_is_verified_against_a_head(ledger: Callable[..., Any], tmp_path: Path) -> None:
     head = ledger("checkpoint").out.strip()
     done = ledger("verify", "--against", head)
-    assert (done.code, done.out) == (0, f"The ledger is whole: 5 entries.\nHead: {head}\n")
+    whole, printed = done.out.splitlines()
+    assert (done.code, numbers(whole), printed.split()[-1]) == (0, [5], head)
     done = ledger("verify", "--against", "5:x")
     assert done.code == 1
-    assert "must be a head that 'sfumato ledger checkpoint' printed" in done.err
+    assert "'sfumato ledger checkpoint'" in done.err
     done = ledger("verify", "--against", f"9:{'0' * 64}")
     assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        "The ledger is not whole: "
-        "the ledger ends at entry 5, before entry 9 that was kept.\n"
-    )  # fmt: skip
+    assert numbers(done.err) == [5, 9]
     connection = sqlite3.connect(tmp_path / "book" / "ledger.sqlite")
     connection.execute("DROP TRIGGER entry_update")
     connection.execute("UPDATE entry SET actor = 'canary' WHERE number = 4")
@@ -127,7 +130,7 @@ def test_a_ledger_is_verified_against_a_head(ledger: Callable[..., Any], tmp_pat
     assert "not whole" in done.err
     done = ledger("list")
     assert done.code == 1
-    assert "tables or triggers were changed" in done.err
+    assert "triggers" in done.err
     assert "canary" not in done.err
 
 
@@ -136,7 +139,7 @@ def test_associations_are_reviewed(ledger: Callable[..., Any]) -> None:
     assert head.split()[:2] == ["id", "state"]
     name = first.split()[0]
     assert first.split()[1:6] == ["proposed", "10", "%", "95", "%"]
-    assert "language 7104 Mandarin -> ethnicity 6101 Chinese" in first
+    assert numbers(first.partition(" -> ")[2]) == [6101]
     assert second.split()[1] == "rejected"
     assert second.endswith("noise")
     done = ledger("associations", "accept", name, "--note", "well known", "--by", "carol")
@@ -151,7 +154,8 @@ def test_associations_are_reviewed(ledger: Callable[..., Any]) -> None:
 
 def test_decisions_want_a_note_a_name_and_a_known_id(ledger: Callable[..., Any]) -> None:
     decide = ("associations", "accept", "0" * 12)
-    assert "must be one that was found" in ledger(*decide, "--note", "x", "--by", "x").err
+    assert "0" * 12 not in ledger("associations", "list").out
+    assert ledger(*decide, "--note", "x", "--by", "x").code == 1
     assert "--note" in ledger(*decide, "--by", "x").err
     assert "--by" in ledger(*decide, "--note", "x").err
     assert "--state" in ledger("associations", "list", "--state", "canary").err
@@ -164,13 +168,14 @@ def test_a_ledger_that_is_missing_is_said_and_not_made(
     for words in (("list",), ("show", "2"), ("verify",), ("checkpoint",), ("associations", "list")):
         done = ledger(*words, "--ledger", missing)
         assert (done.code, done.out) == (1, "")
-        assert "found no such file" in done.err
+        assert "ledger.sqlite" in done.err
     done = ledger("list", "--keys", str(tmp_path / "none"))
     assert done.code == 1
-    assert "must hold the ledger's signing.key" in done.err
+    assert "signing.key" in done.err
     assert not (tmp_path / "none").exists()
     done = ledger("list", "--keys", str(tmp_path / "book"))
-    assert "must be outside the ledger's folder" in done.err
+    assert done.code == 1
+    assert "outside" in done.err
 
 
 def test_help_lists_the_commands(ledger: Callable[..., Any]) -> None:

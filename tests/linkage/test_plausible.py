@@ -72,7 +72,7 @@ def refused(tables, spec, **options):
     with pytest.raises(InputError) as error:
         link(tables, spec, seed=1, **options)
     assert error.value.subject == "the linkage model"
-    return str(error.value)
+    return error.value
 
 
 @pytest.mark.parametrize("shared", fast_first(1, [1.0, 0.1]))
@@ -92,7 +92,7 @@ def test_a_household_is_no_person(shared):
 def test_as_many_matches_as_the_records_can_have():
     """Neither first names nor dates of birth say anything: the numbers of matches do."""
     tables, _ = households(shared=0.1)
-    said = refused(tables, spec_without("given_name", "birth_date"))
+    said = str(refused(tables, spec_without("given_name", "birth_date")))
     implied, allowed = re.search(r"about ([\d,]+) matches, .* at most ([\d,]+) can", said).groups()
     smaller = min(table.num_rows for table in tables.values())
     assert 3 * int(allowed) < int(implied) < smaller
@@ -107,7 +107,7 @@ def test_a_table_may_have_several_records_of_a_person(declared):
     patients, again = two_clinics(200, 200)
     tables = {"a": patients, "b": pa.concat_tables([again] * 3).drop_columns("id")}
     fields = {"columns": {"surname": "surname", "phone": "phone"}, "blocking": ["phone", "surname"]}
-    assert "--dedupe" in refused(tables, LinkSpec(**fields))
+    assert "--dedupe" in refused(tables, LinkSpec(**fields)).advice
     assert len(link(tables, LinkSpec(**fields, **declared), seed=1).pairs) >= 550
 
 
@@ -117,8 +117,7 @@ def test_within_one_table_dates_tell():
     tables, _ = households()
     both = {"people": pa.concat_tables(tables.values())}
     said = refused(both, spec_without("given_name", mode="dedupe-only"))
-    assert "'birth_date' is different in" in said
-    assert "one record per person" not in said
+    assert said.found.startswith("'birth_date' ")
 
 
 @pytest.mark.slow
@@ -147,8 +146,11 @@ def test_a_saved_model_is_checked_too(monkeypatch, tmp_path):
         link(tables, spec_without("given_name"), seed=1).write(tmp_path / "before")
     model = tmp_path / "before" / "model.json"
     spec = spec_without("given_name")
-    assert "'birth_date' is different in" in refused(tables, spec, model=model)
-    assert "'birth_date' is different in" in refused(tables, None, previous=tmp_path / "before")
+    for said in (
+        refused(tables, spec, model=model),
+        refused(tables, None, previous=tmp_path / "before"),
+    ):
+        assert "'birth_date' " in said.found
 
 
 @pytest.mark.slow
@@ -158,8 +160,8 @@ def test_splinks_own_settings_are_held_to_the_number_of_matches(monkeypatch, tmp
         unchecked.setattr("sfumato.linkage.link_model.check_plausible", lambda *_: None)
         with open_sources(tables, spec_without("given_name")) as opened:
             settings = fit_and_score(opened)[1].settings
-    said = refused(tables, LinkSpec(splink=settings))
-    assert "can be true if a table" in said
+    implied, allowed = re.findall(r"\d[\d,]*", refused(tables, LinkSpec(splink=settings)).found)[:2]
+    assert int(implied.replace(",", "")) > int(allowed.replace(",", ""))
 
 
 @pytest.mark.slow
@@ -183,7 +185,7 @@ def test_levels_of_another_person_are_the_lowest():
     """Above them are what errors make of a date: swapped parts, one part of three, some days."""
     labels = [level.label for level in date_levels("dob")]
     assert set(labels[5:]) == OTHER_PERSON[ColumnKind.DATE]
-    assert "at most one year apart" in labels[:5]
+    assert "one year" in labels[4]
     assert {given_name_levels("a", "b", formal=True)[-1].label} == (
         OTHER_PERSON[ColumnKind.GIVEN_NAME]
     )

@@ -67,7 +67,8 @@ def test_the_kept_head_stands_beside_the_last_entry(auditor: Any, server: Any) -
     foreign = lines(auditor)[HEAD]
     path.unlink()
     lacking = lines(auditor)[HEAD]
-    assert foreign[2] and lacking[2]
+    assert foreign[2]
+    assert lacking[2]
     assert foreign != lacking
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -183,20 +184,30 @@ def test_a_birthday_counts_on_its_day(born: str, at: str, years: int) -> None:
     assert cells(open_table(pa.table({"dob": [born]}), schema).quasi_identifiers[0]) == [str(years)]
 
 
-def refused(data: dict[str, list[Any]], recipe: dict[str, Any], **roles: Any) -> str:
+def refusal(data: dict[str, list[Any]], recipe: dict[str, Any], **roles: Any) -> sf.InputError:
     schema = sf.Schema(quasi_identifiers="b", recipe=recipe, **roles)
     with pytest.raises(sf.InputError) as found:
         open_table(pa.table({"b": ["1"] * len(next(iter(data.values())))} | data), schema)
     assert CANARY not in str(found.value)
-    return str(found.value)
+    return found.value
+
+
+def refused(data: dict[str, list[Any]], recipe: dict[str, Any], **roles: Any) -> str:
+    return str(refusal(data, recipe, **roles))
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)]
 
 
 def test_what_cannot_be_read_is_an_error_with_counts() -> None:
-    said = refused({"a": ["1,5", CANARY, "<5", CANARY]}, {"a": {"decimal": ","}}, sensitive="a")
-    assert "column 'a' of dataframe must be readable as [recipe] says: read as numbers" in said
-    assert "other text in 2 records, numbers behind a sign such as < in 1 record" in said
-    assert "(the first in row 2)" in said
-    assert 'unreadable = "missing"' in said
+    said = refusal({"a": ["1,5", CANARY, "<5", CANARY]}, {"a": {"decimal": ","}}, sensitive="a")
+    assert said.subject == "column 'a' of dataframe"
+    assert "[recipe]" in said.rule
+    # Other text in two records, a sign before a number in one, the first of them in row 2.
+    assert numbers(said.found) == [2, 1, 2]
+    assert " < " in said.found
+    assert 'unreadable = "missing"' in str(said)
 
 
 @pytest.mark.parametrize(
@@ -205,9 +216,9 @@ def test_what_cannot_be_read_is_an_error_with_counts() -> None:
 def test_parts_that_make_no_date(day: list[str | None], kind: str) -> None:
     data = {"y": ["2001", "2001"], "m": ["2", "2"], "d": day}
     line: dict[str, Any] = {"parts": ["y", "m", "d"]}
-    said = refused(data, {"dob": line}, sensitive="dob")
-    assert f"{kind}" in said
-    assert "in 1 record (the first in row 2)" in said
+    said = refusal(data, {"dob": line}, sensitive="dob")
+    assert kind in said.found
+    assert numbers(said.found) == [1, 2]
     schema = sf.Schema(quasi_identifiers="dob", recipe={"dob": line | {"unreadable": "missing"}})
     table = open_table(pa.table(data), schema)
     assert cells(table.quasi_identifiers[0]) == ["2001-02-03", None]
@@ -223,8 +234,9 @@ def test_parts_may_be_names_of_months_and_years_of_two_digits() -> None:
 
 def test_time_that_runs_backwards_or_from_no_date_is_refused() -> None:
     line = {"age": {"from": "dob", "at": "2000-01-01", "unit": "days"}}
-    said = refused({"dob": ["2000-01-02", CANARY]}, line, sensitive="age")
-    assert "a date after 'at' in 1 record, other than a date in 1 record" in said
+    said = refusal({"dob": ["2000-01-02", CANARY]}, line, sensitive="age")
+    assert "'at'" in said.found
+    assert numbers(said.found)[:2] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -282,10 +294,10 @@ def test_each_step_is_stated_in_results_reports_and_manifest(tmp_path: Path) -> 
     assert steps["visit"] | {"what": ""} == {
         "name": "visit", "step": "date", "what": "", "changed": 3, "made_missing": 1
     }  # fmt: skip
-    assert "Recipe: cells changed before they were measured\n  patient" in str(risk)
-    assert any(
-        "cannot be read as the recipe says in 1 record, where" in each for each in risk.warnings
-    )
+    assert re.search(r"^Recipe: .+\n  patient", str(risk), re.MULTILINE)
+    assert [numbers(each) for each in risk.warnings if "'visit'" in each and "recipe" in each] == [
+        [1]
+    ]
     release = sf.anonymize(data, schema, sf.KAnonymity(1), seed=1)
     release.write(tmp_path / "release.csv")
     manifest = load_manifest(tmp_path / "release.toml")
@@ -293,7 +305,7 @@ def test_each_step_is_stated_in_results_reports_and_manifest(tmp_path: Path) -> 
     for result, name in ((risk, "risk.html"), (release, "release.html")):
         sf.report(result, tmp_path / name)
         page = (tmp_path / name).read_text(encoding="utf-8")
-        assert "read as dates written %d.%m.%Y, kept to the day" in page
+        assert "%d.%m.%Y" in page
         assert "completed years from" in page
     written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
     assert CANARY not in written + str(risk) + str(release.to_json())
