@@ -33,7 +33,9 @@ _ROUNDS = 60
 # A choice: arrays of eight megabytes, whatever the number of answers.
 _AT_ONCE = 2**20
 """Draws times worlds times components that are looked at together."""
-_EDGE = 1e-12
+# Scores of 0 and 1 have no log odds; floats tell 1 - 1e-12 from 1 with four digits left.
+EDGE = 1e-12
+"""The chance of a match that a score of 0 is taken for."""
 # No score is as sure by far, and the exponential of it is a number still.
 _FARTHEST = 300.0
 """Log odds beyond which answers count no more."""
@@ -324,7 +326,7 @@ def weigh(
 
     # As many draws in each part of the prior, so that its mean is that of the draws.
     parts = np.broadcast_to((np.arange(draws) + 0.5)[:, None, None] / draws, (draws, *shape))
-    unknown = np.clip(betaincinv(*PRIOR, rng.permuted(parts, axis=0)), _EDGE, _WORST)
+    unknown = np.clip(betaincinv(*PRIOR, rng.permuted(parts, axis=0)), EDGE, _WORST)
     error = np.where(told > 0, PRIOR[0] / sum(PRIOR), unknown)
     kept: list[Floats] = []
     # A chain for each draw: nothing is thinned, and draws do not depend on each other.
@@ -358,7 +360,7 @@ def _errors(missed: Floats, whole: Ints, rng: np.random.Generator) -> Floats:
     of_others = share * others
     wrong = wrong + of_others + missed
     drawn = rng.beta(wrong, right + share * all_others - of_others + whole - missed)
-    return np.asarray(np.clip(drawn, _EDGE, _WORST))
+    return np.asarray(np.clip(drawn, EDGE, _WORST))
 
 
 def _rates(
@@ -388,5 +390,5 @@ def change_by_answer(probability: npt.NDArray[Any], error: npt.NDArray[Any] | fl
     e(1 − e)/(q(1 − q)), where q is the chance that it says "same".
     """
     said = probability * (1 - error) + (1 - probability) * error
-    left = error * (1 - error) / np.maximum(said * (1 - said), _EDGE)
+    left = error * (1 - error) / np.maximum(said * (1 - said), EDGE)
     return np.asarray(probability * (1 - probability) * (1 - np.minimum(left, 1.0)))

@@ -17,7 +17,14 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.record_pairs import merge
-from sfumato.linkage.answer_evidence import SUREST_SCORE, Weighed, Worlds, kinds_of_pairs, weigh
+from sfumato.linkage.answer_evidence import (
+    EDGE,
+    SUREST_SCORE,
+    Weighed,
+    Worlds,
+    kinds_of_pairs,
+    weigh,
+)
 from sfumato.linkage.link_spec import WantedRates
 from sfumato.linkage.match_decisions import (
     DIFFERENT,
@@ -474,7 +481,7 @@ def expected_quality(
 
 USUAL = Thresholds(lower=0.1, upper=0.9)
 """The thresholds where nobody asked for others."""
-_EDGE, _DRAWS = 1e-12, 40
+_DRAWS = 40
 LABELS = 50
 """Decided pairs from which the scores are corrected by them."""
 
@@ -622,7 +629,7 @@ def _weighed(pairs: Pairs, verdicts: Verdicts, probability: Floats, person: Inte
     before = np.where(together, 0.0, -SUREST_SCORE)
     scored = verdicts.pair >= 0
     scored[scored] = pairs.score[verdicts.pair[scored]] > 0
-    before[scored] = logit(np.clip(probability[verdicts.pair[scored]], _EDGE, 1 - _EDGE))
+    before[scored] = logit(np.clip(probability[verdicts.pair[scored]], EDGE, 1 - EDGE))
     kinds = kinds_of_pairs(verdicts.pair, pairs.levels)
     worlds = Worlds(before[np.newaxis] > 0, np.abs(before), np.arange(len(before)))
     return weigh(verdicts, worlds, kinds, _DRAWS, np.random.default_rng(0))

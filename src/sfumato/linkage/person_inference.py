@@ -19,7 +19,7 @@ from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.loop_calls import floats, in_threads, ints
 from sfumato.kernels.record_pairs import merge
 from sfumato.kernels.record_partitions import Graph
-from sfumato.linkage.answer_evidence import Weighed, Worlds, kinds_of_pairs, weigh
+from sfumato.linkage.answer_evidence import EDGE, Weighed, Worlds, kinds_of_pairs, weigh
 from sfumato.linkage.match_decisions import Verdicts
 from sfumato.linkage.match_thresholds import joined
 
@@ -45,7 +45,6 @@ _FAINT, _TOGETHER = (-6.0, -5.0, -4.0), 2000
 """The same where pairs above would join more than so many records, one after the other."""
 # A bit of a 64-bit word for each source, so that two clusters are compared in one step.
 MOST_LIMITED = 64
-_EDGE = 1e-12
 _UNLIKELY = 0.05
 """Share of the draws up to which a pair is not looked at for the best persons."""
 _BINS, _ROUNDS, _STEP = 12, 5, 0.9
@@ -157,7 +156,7 @@ def infer_persons(
         By comparison, the level of each pair, -1 where a value is missing; none if not given.
     """
     bits = _bits(limited)
-    weight = np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))
+    weight = np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
     # Two records of a source that holds each person once share a bit, and can be no match.
     fits = (bits[left] & bits[right]) == 0
     near = _near(left, right, np.where(fits, weight, -np.inf), len(limited))
@@ -317,7 +316,7 @@ def _beyond(
     kept = [np.bincount(wrong, score * side, sets) for side in (~within, within)]
     whole, hidden = lost
     # What blocking has lost is within sources as often as what it has found.
-    share = float(score @ within) / max(float(score.sum()), _EDGE)
+    share = float(score @ within) / max(float(score.sum()), EDGE)
     inside = hidden + (whole - hidden) * share
     return Beyond(
         *(factor @ np.append(a, b) for a, b in zip(kept, (whole - inside, inside), strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from sfumato.core.arrays import Bools, Floats, Ints
-from sfumato.linkage.answer_evidence import PRIOR, change_by_answer
+from sfumato.linkage.answer_evidence import EDGE, PRIOR, change_by_answer
 from sfumato.linkage.match_thresholds import Pairs, joined
 from sfumato.linkage.person_clusters import Settled
 from sfumato.linkage.person_inference import ever_together
@@ -23,8 +23,6 @@ _MOST = 10
 """Pairs of a cluster that are asked one after the other before all are ranked again."""
 # A choice: two answers weigh as much as the scores of pairs of about one score do.
 _LIKE = 2.0
-# Scores of 0 and 1 have no log odds; floats tell 1 - 1e-12 from 1 with four digits left.
-_EDGE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +192,11 @@ def _shift(settled: Settled, pairs: Pairs) -> Floats:
     pair = settled.verdicts.pair
     placed = pair >= 0
     answered = pair[placed]
-    stratum = np.searchsorted(EDGES, logit(np.clip(pairs.score, _EDGE, 1 - _EDGE)), side="right")
+    stratum = np.searchsorted(EDGES, logit(np.clip(pairs.score, EDGE, 1 - EDGE)), side="right")
     number = np.bincount(stratum[answered], minlength=len(EDGES) + 1)
     score = np.bincount(stratum[answered], pairs.score[answered], len(number))
     true = np.bincount(stratum[answered], expit(weighed.evidence[placed]), len(number))
-    mean = np.clip(score / np.maximum(number, 1), _EDGE, 1 - _EDGE)
+    mean = np.clip(score / np.maximum(number, 1), EDGE, 1 - EDGE)
     by = np.where(number > 0, logit((true + _LIKE * mean) / (number + _LIKE)) - logit(mean), 0.0)
     shift = by[stratum]
     shift[answered] = 0.0  # what they are is in the draws

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.special import logit
 
 from sfumato.core.arrays import Bools, Floats, Ints
-from sfumato.linkage.answer_evidence import change_by_answer
+from sfumato.linkage.answer_evidence import EDGE, change_by_answer
 from sfumato.linkage.chance_agreement import pairs_of_equal
 from sfumato.linkage.linkage_quality import weights
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
@@ -34,7 +34,6 @@ DOUBT, UNKNOWN = 1.0, 3.0
 and by another one."""
 NO_RULE = -1
 """The blocking rule of a pair that none brought together: it was drawn for review."""
-_EDGE = 1e-12
 # That none was found lost does not say that none is, as Jeffreys' prior has it.
 LEAST_LOST = 0.5
 """Matches that no rule brought together, where none is expected."""
@@ -157,7 +156,7 @@ class ReviewSample:
     @property
     def odds(self) -> Floats:
         """Log odds of the score of each pair."""
-        return np.asarray(logit(np.clip(self.pairs.score, _EDGE, 1 - _EDGE)))
+        return np.asarray(logit(np.clip(self.pairs.score, EDGE, 1 - EDGE)))
 
     @cached_property
     def pattern(self) -> Ints:
@@ -395,4 +394,4 @@ def odds_of_lost(wider: Wider, lost: float) -> Floats:
     share = likely / likely.sum() if likely.sum() > 0 else likely
     rate = max(lost, LEAST_LOST) * share / np.maximum(wider.size, 1)
     # ½ at most: a block of few pairs must not be taken for matches only because some are lost.
-    return np.asarray(logit(np.clip(rate, _EDGE, 0.5)))
+    return np.asarray(logit(np.clip(rate, EDGE, 0.5)))

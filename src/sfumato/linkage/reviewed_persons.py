@@ -14,7 +14,7 @@ from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import percentage
 from sfumato.linkage import review_sample
-from sfumato.linkage.answer_evidence import ErrorRate, Weighed
+from sfumato.linkage.answer_evidence import EDGE, ErrorRate, Weighed
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
 from sfumato.linkage.reviewed_rates import DRAWS, NO_PATTERN, Cells, draw_rates
 
@@ -31,7 +31,6 @@ LOST_DOUBT = 1.0
 """How many times as wrong as usual log odds are of what capture and recapture say."""
 # Cells become rows of a covariance matrix: its factors cost their number cubed.
 _FEW_OF_PATTERN, _MOST_CELLS = 20, 200
-_EDGE = 1e-12
 # Draws that all agree would give a rate of 0 or 1, whose log odds no answer could move.
 _HALF = 1e-3
 """Pairs of a cell that count as matches, and as others, whatever the draws say."""
@@ -195,7 +194,7 @@ def learn(
     picked = rng.integers(len(misjudged[0]), size=len(missed))
     wrong, missed = wrong + misjudged[0][picked], missed + misjudged[1][picked]
     right = np.maximum(sample.pairs_within(person) - wrong, 0)
-    again = logit(np.clip(unknown.likely, _EDGE, 1 - _EDGE))
+    again = logit(np.clip(unknown.likely, EDGE, 1 - EDGE))
     again[unknown.cell >= 0] += moved[unknown.cell[unknown.cell >= 0]]
     mean, variance = _by_stratum(sample, unknown, rate)
     joined = (groups.kind % 2 == 1) & (groups.kind >= 0) | (groups.kind == _CHAINED)
@@ -333,7 +332,7 @@ def _unknown(
     unruled = 2 + len(wider)
     return _Unknown(
         Cells(
-            np.concatenate([logit(np.clip(rate, _EDGE, 1 - _EDGE)), odds, sample.wider_odds]),
+            np.concatenate([logit(np.clip(rate, EDGE, 1 - EDGE)), odds, sample.wider_odds]),
             np.append(pattern, np.full(unruled, NO_PATTERN)),
             np.append(_kind(rate, now[first]), -1 - np.arange(unruled)),
         ),
@@ -350,7 +349,7 @@ def _unknown(
 
 def _kind(rate: Floats, joined: Bools) -> Ints:
     """A number of about which rate it is, odd where the pairs are within a person."""
-    odds = logit(np.clip(rate, _EDGE, 1 - _EDGE))
+    odds = logit(np.clip(rate, EDGE, 1 - EDGE))
     return np.asarray(2 * np.searchsorted(review_sample.EDGES, odds, side="right") + joined)
 
 
@@ -431,7 +430,7 @@ def _answers(
     pattern = np.where(stratum < review_sample.CHAINED, sample.pattern[pair], NO_PATTERN)
     # To a quarter of a nat: answers alike fall into one cell, and the error is far below the
     # model's doubt.
-    odds = np.round(4 * logit(np.clip(rate, _EDGE, 1 - _EDGE))) / 4
+    odds = np.round(4 * logit(np.clip(rate, EDGE, 1 - EDGE))) / 4
     keys, place = np.unique(np.stack([odds, pattern, kind]), axis=1, return_inverse=True)
     groups = Cells(keys[0], keys[1].astype(np.int64), keys[2].astype(np.int64))
     one, two = sample.person[sample.pairs.left[pair]], sample.person[sample.pairs.right[pair]]
@@ -448,7 +447,7 @@ def _answers(
         np.bincount(place, each, len(keys[0])).astype(np.float64)
         for each in (said, weight, weight * wrong[pair])
     )
-    return groups, same, whole, error / np.maximum(whole, _EDGE)
+    return groups, same, whole, error / np.maximum(whole, EDGE)
 
 
 def _rates(

@@ -24,7 +24,7 @@ from sfumato.kernels.tree_loops import Axes, Known, Limits
 from sfumato.release import cuts
 from sfumato.release.person_table import IndicatorAxis, OrderedAxis, PersonTable, Values
 from sfumato.release.promises.promise import Budget, Constraint, Counted, Thresholds
-from sfumato.release.tree import GrownTree, Growth, Partition
+from sfumato.release.tree import LEAST_GAIN, GrownTree, Growth, Partition
 from sfumato.risk.classes import ClassSummary
 
 _Found = TypeVar("_Found")
@@ -39,10 +39,6 @@ SMALL = 256
 """Persons of a node that is small."""
 TRIED_EVERY = 8
 """A node is tried again when it has become so many times smaller."""
-ROUNDING = 1e-12
-"""Relative difference of losses that are equal."""
-LEAST_GAIN = 1e-12
-"""The least share of a node's loss that a cut must gain."""
 CERTAIN = 1e-6
 """By so much fewer persons than a promise implies are surely too few."""
 SCANNED = frozenset({"affiliation", "distinct", "fewest_sharing"})
@@ -331,7 +327,7 @@ class SearchGrowth(Growth):
 def _least(shares: Floats, losses: Floats) -> Floats:
     """Of each node, the first share whose loss is the least but for rounding."""
     least = losses.min(axis=1, keepdims=True)
-    found: Floats = shares[np.argmax(losses <= least * (1 + ROUNDING), axis=1)]
+    found: Floats = shares[np.argmax(losses <= least * (1 + LEAST_GAIN), axis=1)]
     return found
 
 

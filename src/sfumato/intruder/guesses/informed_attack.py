@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.core.arrays import Ints
-from sfumato.intruder.candidates import Identification, ValuesOf
+from sfumato.intruder.candidates import EQUAL, Identification, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReleasedFile, combined, prefixes_of, rows_of_hierarchy
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy, QuasiIdentifier
@@ -26,7 +26,6 @@ LARGEST_K = 30
 """Largest k that is tried, beside the fewest people who match a record."""
 EXPLAINED = 0.9
 """Share of the classes that the method must explain to have been the one."""
-_EQUAL = 1e-9
 
 
 def ladder(
@@ -68,7 +67,7 @@ def _interval(text: str | None, number: float, width: float | str, start: float)
         return None
     if not isinstance(width, str):
         # A number on an end must not fall below it by rounding.
-        return f"{np.floor((number - start) / width + _EQUAL):.0f}"
+        return f"{np.floor((number - start) / width + EQUAL):.0f}"
     day = date.fromordinal(int(np.floor(number)) + date(1970, 1, 1).toordinal())
     part = {"month": day.month, "quarter": (day.month + 2) // 3}.get(width, 0)
     return f"{day.year // 10 if width == 'decade' else day.year}/{part}"
@@ -143,7 +142,7 @@ def by_method(
         for place, k in enumerate(tried):
             # By more than rounding: of equal losses the first stays, which is lowest in the first
             # column.
-            better = (matching >= k) & (lost < cost[place] - _EQUAL)
+            better = (matching >= k) & (lost < cost[place] - EQUAL)
             cost[place][better], best[place][better] = lost[better], rank
     found = [_alike(parts, each, shape, classes, pairs) for each in best]
     explained = [float(np.mean([len(each) > 0 for each in alike])) for alike in found]

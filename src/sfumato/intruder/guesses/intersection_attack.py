@@ -11,12 +11,15 @@ from scipy import sparse
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
-from sfumato.intruder.candidates import Identification, Inference, distinct_sets, find_candidates
+from sfumato.intruder.candidates import (
+    EQUAL,
+    Identification,
+    Inference,
+    distinct_sets,
+    find_candidates,
+)
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
-
-_EQUAL = 1e-9
-"""Share by which two odds differ that are the same but for rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,7 @@ class Odds:
         whole = np.asarray(odds.T @ self.units()).reshape(-1)
         best = odds.max(axis=0).toarray().reshape(-1)
         of_column = np.repeat(np.arange(odds.shape[1]), np.diff(odds.indptr))
-        odds.data = (odds.data >= best[of_column] * (1 - _EQUAL)).astype(np.float64)
+        odds.data = (odds.data >= best[of_column] * (1 - EQUAL)).astype(np.float64)
         odds.eliminate_zeros()
         members = np.argsort(self.set_of, kind="stable")
         sizes = self.units().astype(np.int64)
@@ -190,9 +193,6 @@ def _both(here: Side, there: Side, pairs: Ints, joint: Ints) -> sparse.csr_array
 
 Columns = Sequence[tuple[TextColumn, TextColumn]]
 
-_LEAST = 1e-9
-"""Units by chance, where there can be none: the odds stay a number."""
-
 
 def odds_by_values(here: Side, there: Side, joint: Ints, sizes: Ints, columns: Columns) -> Odds:
     """A unit counts as its values do among the units that fit in the other release.
@@ -228,7 +228,7 @@ def odds_by_values(here: Side, there: Side, joint: Ints, sizes: Ints, columns: C
     found = _at(seen_there, target, sign)
     expected = both * (_at(seen_here, target, sign) - 1) + strangers[target] * share[sign]
     whole = both * found + (1 - both) * expected
-    odds = np.where(found > 0, found / np.maximum(whole, _LEAST), 0.0)
+    odds = np.where(found > 0, found / np.maximum(whole, EQUAL), 0.0)
     joined = sparse.csr_array((odds, (place, target)), shape=fits.shape)
     joined.eliminate_zeros()
     return Odds(set_of.reshape(-1), fits, joined)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.arrays import Bools, Ints
-from sfumato.intruder.candidates import Candidates, ValuesOf
+from sfumato.intruder.candidates import EQUAL, Candidates, ValuesOf
 from sfumato.intruder.guesses.bounds_attack import Isolation, step_of
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReadColumn, ReleasedFile, TextColumn
@@ -190,7 +190,6 @@ CUTS = 30
 """Cuts of a class that are looked at, in each column."""
 LARGEST = 200
 """People of a class above whom nothing is drawn."""
-_CLOSE = 1e-9
 
 
 def undivided(
@@ -249,7 +248,7 @@ def undivided(
             # In units of its spread, in which rises of common and of rare values can be compared.
             rise = (often - shown[:, None]) / np.sqrt(shown * (1 - shown))[:, None]
             # Equal rises are drawn from: values and people are in the order of their files.
-            value, person = rng.choice(np.argwhere(rise >= rise.max() - _CLOSE))
+            value, person = rng.choice(np.argwhere(rise >= rise.max() - EQUAL))
             yield int(people[person]), int(distinct[value]), float(shown[value])
 
 
@@ -267,7 +266,7 @@ class _Promised:
         for side in (sides, ~sides):
             of_value = [(dealt == index).astype(np.int64) @ side.T for index in range(values)]
             counts = np.array(of_value)
-            kept &= counts.max(axis=0) <= self.share * side.sum(axis=1) + _CLOSE
+            kept &= counts.max(axis=0) <= self.share * side.sum(axis=1) + EQUAL
             kept &= np.count_nonzero(counts, axis=0) >= self.values
         return np.asarray(kept.any(axis=1))
 

@@ -147,12 +147,13 @@ def poisson_hits(mean: float) -> MatchDistribution:
     return MatchDistribution(float(mean), float(mean), low, np.asarray(chances, dtype=np.float64))
 
 
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
+"""Share by which numbers differ that are the same but for rounding."""
 
 
 def largest_number(sizes: Ints, share: float) -> Ints:
     """The most members of each class in keeping with a largest share, floor(share * size)."""
-    return np.asarray(np.floor(sizes * share + _TOLERANCE), dtype=np.int64)
+    return np.asarray(np.floor(sizes * share + TOLERANCE), dtype=np.int64)
 
 
 def share_hits(sizes: Ints, drawn: Ints, share: float) -> MatchDistribution:
@@ -335,7 +336,7 @@ def surest(chance: Floats) -> Bools:
     """
     if not len(chance):
         return np.zeros(0, dtype=np.bool_)
-    return np.asarray(chance >= chance.max() * (1 - _TOLERANCE), dtype=np.bool_)
+    return np.asarray(chance >= chance.max() * (1 - TOLERANCE), dtype=np.bool_)
 
 
 def one_per_class(numbers: Ints, class_of: Ints, rng: np.random.Generator) -> Ints:

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.candidates import Identification, Inference, distinct_sets
+from sfumato.intruder.candidates import EQUAL, Identification, Inference, distinct_sets
 from sfumato.intruder.guesses.identity_attacks import Join
 from sfumato.intruder.guesses.inference_attacks import ClassGuesses
 from sfumato.intruder.reading import ReleasedFile, TextColumn
@@ -353,10 +353,6 @@ def judge_identification(
     )
 
 
-_TINY = 1e-9
-"""Probabilities below are alike: they are exact to 1e-10."""
-
-
 def judge_identifiers(
     joins: Sequence[Join],
     truth: Truth,
@@ -424,7 +420,7 @@ class _Test:
         if predicted is not None and claimed_rate(predicted) > mean:
             self.claim = predicted
             self.claimed = binomial_hits(self.attempts, claimed_rate(predicted))
-        self.luck = max(self.claimed.at_least(self.right), _TINY)
+        self.luck = max(self.claimed.at_least(self.right), EQUAL)
 
 
 def _named(tests: Sequence[_Test]) -> tuple[str, ...]:

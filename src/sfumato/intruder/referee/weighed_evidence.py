@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.referee.attack_odds import Outcome, claimed_hits, clopper_pearson
+from sfumato.intruder.referee.attack_odds import TOLERANCE, Outcome, claimed_hits, clopper_pearson
 from sfumato.risk.evidence import Evidence
 from sfumato.risk.learned_values import Share
 from sfumato.risk.verdict import Verdict
 
 LEVEL = 0.01
 """Probability at most that a run finds more anywhere than was predicted or measured, by chance."""
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def beyond_chance(p_values: Sequence[float | None]) -> list[bool]:
     tested = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
     found = [False] * len(p_values)
     for rank, (p_value, place) in enumerate(tested):
-        if p_value > LEVEL / (len(tested) - rank) + _ROUNDING:
+        if p_value > LEVEL / (len(tested) - rank) + TOLERANCE:
             break
         found[place] = True
     return found

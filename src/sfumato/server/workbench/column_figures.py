@@ -29,7 +29,7 @@ from sfumato.table.counted_columns import Alone, CountedColumns
 from sfumato.table.dependence import codes_of
 from sfumato.table.file_profile import FileProfile, profile
 from sfumato.table.preparation import prepared_in_part
-from sfumato.table.scalars import are_dates, are_numbers, as_floats, natural_order, printed
+from sfumato.table.scalars import DAY, are_dates, are_numbers, as_floats, natural_order, printed
 from sfumato.table.schema_guess import Guess, guess_schema
 from sfumato.table.sources import is_moment, is_number, is_text
 from sfumato.table.table_files import open_source
@@ -41,8 +41,6 @@ FEWEST = 5
 """Counts below it are hidden, and estimates of fewer people: the usual rule of tables."""
 MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 """Months of the intervals of dates."""
-DAY = 86_400_000_000
-"""Microseconds of a day."""
 MONTH = 365.2425 / 12
 """Days of a month on average, in the calendar's 400 years."""
 SHOWN = 20
