@@ -15,6 +15,7 @@ import pytest
 from sfumato.kernels import _classes, _groups, _histories, _pairs, _partitions, _tree
 
 ROOT = Path(__file__).parent.parent
+ROOMS, MOTTO = "At least E records share a room.", "A word that the custodian chooses."
 PROMISE = '''
 """Every class has enough records, as a test adds it."""
 
@@ -116,7 +117,7 @@ def sfumato(home: Path, *arguments: str) -> str:
 def test_the_command_line_manifest_json_and_report_have_both(home: Path) -> None:
     said = sfumato(home, "anonymize", "--help-all")
     assert "--full-rooms" in said
-    assert "At least E records share a room." in said
+    assert ROOMS in said
     assert "--motto" in said
     asked = ("--full-rooms", "5", "--motto", "slowly", "--seed", "1")
     names = ("visits.csv", "--schema", "schema.toml")
@@ -156,8 +157,8 @@ print(json.dumps({
     )
     assert found["promises"] == ["FullRooms(e=5)"]
     assert found["motto"] == "slowly"
-    assert found["keys"]["full_rooms"].startswith("At least E records share a room.")
-    assert found["keys"]["motto"] == "A word that the custodian chooses."
+    assert found["keys"]["full_rooms"].startswith(ROOMS)
+    assert found["keys"]["motto"] == MOTTO
 
 
 def test_python_and_the_documentation_have_both(home: Path) -> None:
@@ -179,5 +180,4 @@ print([row for row in table.rows() if "motto" in row[0]])
     )
     assert "FullRooms(e=3) motto: str | None = None" in said
     assert "True" in said
-    assert said.count("At least E records share a room.") == 1
-    assert said.count("A word that the custodian chooses.") == 1
+    assert said.count(ROOMS) == said.count(MOTTO) == 1

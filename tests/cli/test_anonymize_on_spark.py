@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def test_a_release_and_its_repetition(spark: Any, run: Any, folder: Path) -> Non
     assert found["manifest"]["release"]["engine"] == "spark"
     assert found["ran"]["engine"] == "spark"
     assert "positions" not in found
-    assert "Release:  one.parquet\nManifest: release.toml" in done.err
+    assert re.search(r"Release: +one.parquet\nManifest: release.toml", done.err)
     again = ("--schema", "schema.toml", "--repeat", "release.toml", "-o", "two.parquet")
     done = run("anonymize", "visits.csv", *again)
     assert done.code in RELEASED, done.err
@@ -59,7 +60,7 @@ def test_a_release_and_its_repetition(spark: Any, run: Any, folder: Path) -> Non
     }
     done = run("anonymize", "visits.csv", *again, "--engine", "embedded")
     assert done.code == 1
-    assert "option --engine beside it" in done.err
+    assert "option --engine" in done.err
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_what_is_read_is_not_replaced(run: Any, folder: Path, data: str, output:
     (folder / "visits.csv").rename(folder / "in.csv" / "part-00000.csv")
     done = run("anonymize", data, *ASKED, "--engine", "spark", "-o", output)
     assert (done.code, done.out) == (1, "")
-    assert "must not replace a file that this command reads" in done.err
+    assert "must not replace" in done.err
 
 
 def test_a_release_on_spark_is_not_repeated_by_an_attack(run: Any, folder: Path) -> None:
@@ -107,4 +108,4 @@ def test_a_release_on_spark_is_not_repeated_by_an_attack(run: Any, folder: Path)
     manifest.write_text(text.replace("[options]", 'engine = "spark"\n\n[options]'))
     done = run("attack", "out.csv", "--schema", "schema.toml", "--original", "visits.csv")
     assert done.code == 1
-    assert "found a release made on the engine spark" in done.err
+    assert "engine spark" in done.err

@@ -70,7 +70,7 @@ def test_two_times_with_a_decision_between(run: Run, folder: Path) -> None:
         assert said in page
     assert json.loads((folder / "two.json").read_text())["changes"] == found["changes"]
     assert "http" not in page.replace("http-equiv", "")
-    assert "The ledger is whole" in run("ledger", "verify", *BOOK).out
+    assert run("ledger", "verify", *BOOK).code == 0
     shown = json.loads(run("ledger", "list", "--json", *BOOK).out)
     assert [each["figures"]["SLA"]["risk"] for each in shown][1] == found["figures"]["SLA"]["risk"]
     assert not {"Alice", "1975"} & set(re.findall(r"\w+", page + second.err))
@@ -145,7 +145,7 @@ def test_a_lower_k_and_padded_local_data_need_a_grant(run: Run, folder: Path) ->
     (folder / "one.toml").write_text(policy.replace("k = 3", "k = 2"), encoding="utf-8")
     lower = run(*asked, "--output", "b/out.csv")
     assert lower.code == 1
-    assert "must keep the k of its earlier releases, 3" in lower.err
+    assert re.search(r"must keep the k .*, 3", lower.err)
     said = ("--linkage", "A with B", "--note", "the law", "--by", "carol", *BOOK)
     assert run("ledger", "grant", *said, "--k", "2").code == 0
     assert run(*asked, "--output", "b/out.csv").code == 2
@@ -154,7 +154,7 @@ def test_a_lower_k_and_padded_local_data_need_a_grant(run: Run, folder: Path) ->
     (folder / "hospital.csv").write_text(f"{hospital}{invented}\n", encoding="utf-8")
     padded = run(*asked, "--output", "c/out.csv")
     assert padded.code == 1
-    assert "the data of database 'Hospital A' must be what earlier releases" in padded.err
+    assert "database 'Hospital A' must" in padded.err
     assert not (folder / "c" / "out.csv").exists()
     assert run("ledger", "grant", *said, "--local", "Hospital A=hospital.csv").code == 0
     assert run(*asked, "--output", "d/out.csv").code == 2
@@ -188,5 +188,5 @@ def test_a_disk_that_is_full_behind_the_release(full: str, run: Run, folder: Pat
     words = (*words, "small/out.csv", "--report", "small/out.html")
     small = on_small_disk(size, *words, cwd=folder)
     assert (small.returncode, small.stdout) == (1, "")
-    assert "must be written whole; found file too large; nothing was written" in small.stderr
+    assert "file too large" in small.stderr
     assert list((folder / "small").iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tomllib
 from collections.abc import Callable
@@ -126,8 +127,9 @@ def test_the_table_is_read_by_people(files: Path, run: Run) -> None:
     assert done.code in RELEASED
     assert "Limits: public" in done.out
     assert "Evidence\n" in done.out
-    assert "Known of each person: age, sex." in done.out
-    assert "Of column age, 10 % of the values are wrong." in done.out
+    [known] = re.findall(r"each person: (.*)\.", done.out)
+    assert known == "age, sex"
+    assert re.search(r"column age, 10 %", done.out)
 
 
 def test_a_screen_shows_warnings_and_whole_columns_of_every_attack(made: Path) -> None:
@@ -289,18 +291,18 @@ def test_a_changed_file_or_a_lost_manifest_cannot_be_repeated(files: Path, run: 
         file.write("\n")
     done = run(*given)
     assert done.code == 1
-    assert "RELEASE must be what the release.toml beside RELEASE speaks of" in done.err
+    assert "release.toml beside RELEASE" in done.err
     manifest = files / "release.toml"
     manifest.write_text(manifest.read_text("utf-8") + '\n[request]\nname = "x"\n', "utf-8")
     done = run(*given)
     assert done.code == 1
-    assert "found a release on request" in done.err
+    assert "on request" in done.err
     manifest.write_text("seed =", encoding="utf-8")
-    assert "must be a release.toml that sfumato wrote" in run(*given).err
+    assert "must be a release.toml" in run(*given).err
     manifest.unlink()
     done = run(*given)
     assert done.code == 1
-    assert "--truth or --same-order" in done.err
+    assert all(option in done.err for option in ("--truth", "--same-order"))
 
 
 @pytest.mark.slow
@@ -313,9 +315,9 @@ def test_a_release_with_a_key_and_a_register(files: Path, run: Run) -> None:
     )  # fmt: skip
     assert made.code in RELEASED, made.err
     given = ("attack", "b/out.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK)
-    assert "option --pseudonym-key must be given" in run(*given).err
+    assert "option --pseudonym-key must" in run(*given).err
     keyed = (*given, "--pseudonym-key", "key")
-    assert "option --register must be the register" in run(*keyed).err
+    assert "option --register must" in run(*keyed).err
     assert run(*keyed, "--register", "in.csv").code == 2
 
 

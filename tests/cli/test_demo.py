@@ -136,7 +136,7 @@ def test_persons_are_those_of_the_truth_but_for_the_errors_told(demo: Demo) -> N
     risk = sf.assess(folder / "linked.parquet", sf.load_schema(folder / "linked.toml"))
     assert risk.persons == len(found) == len(true) + splits - merges
     assert risk.records == sum(map(Counter.total, demo.visits.values()))
-    assert f"{len(demo.found):,} patients of two clinics are {len(found):,} people" in demo.said
+    assert re.search(f"{len(demo.found):,} patients.* {len(found):,} people", demo.said)
     merged, split = counted(merges, "time"), counted(splits, "time")
     errors = f"two taken for one {merged}, one for two {split}."
     assert f"Truly {len(true):,} people: {errors}" in demo.said
@@ -290,7 +290,7 @@ def test_its_project_goes_on(demo: Demo, tmp_path: Path, run: Run) -> None:
     before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
     refused = run(*ASKED)
     assert (refused.code, refused.out) == (1, "")
-    assert "must not hold another project" in refused.err
+    assert "must not hold" in refused.err
     assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
     waits = run(*words[1:])
     assert waits.code == 3

@@ -94,7 +94,7 @@ def test_commands_on_one_table(base: str, run, tmp_path: Path) -> None:
                 "--schema", "schema.toml", "--same-order", "--seed", "1")  # fmt: skip
     assert there.code in (0, 2), there.err
     refused = run("attack", at(base, "released"), "--original", data, "--schema", "schema.toml")
-    assert "must be a file with its manifest beside it" in refused.err
+    assert "its manifest" in refused.err
     wrong = [run("assess", at(base, "nobody"), *schema), run("tune", at(base, "nobody"), *schema,
              "--threshold", "max_gidr=0.6"), run("profile", at(base, "nobody"))]  # fmt: skip
     assert [each.code for each in wrong] == [1, 1, 1]
@@ -178,7 +178,7 @@ outputs = {{ formats = ["csv"], database = '{at(base, "released")}' }}
     file = tmp_path / "sfumato.toml"
     file.write_text(file.read_text("utf-8").replace('["csv"]', '["csv", "dta"]'), encoding="utf-8")
     refused = run("run")
-    assert "must be a new one; found a table of that name" in refused.err
+    assert "a new one" in refused.err
     file.unlink()
     said = (f"{each.out}{each.err}" for each in (ended, again, refused))
     check_silent(tmp_path, *said)

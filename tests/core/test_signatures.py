@@ -148,7 +148,7 @@ def test_every_part_of_the_statement_is_signed(signed: Path, key: Path) -> None:
         place[last] = "refused" if last == "decision" else ["x"] if last == "found" else "other"
         (signed / SIGNATURE).write_text(json.dumps(content))
         for signer in (None, key.with_name("anna.pub")):
-            assert checked(signed, signer).fault == "The signature was changed since signing."
+            assert checked(signed, signer).fault.startswith("The signature ")
 
 
 def test_another_signer_is_found_out(signed: Path, tmp_path: Path, key: Path) -> None:
@@ -159,7 +159,7 @@ def test_another_signer_is_found_out(signed: Path, tmp_path: Path, key: Path) ->
     assert not checked(signed).fault
     found = checked(signed, key.with_name("anna.pub"))
     assert found.is_known is False
-    assert found.fault == "Signed by another key than the one that was given."
+    assert "another key" in found.fault
 
 
 def test_a_receiver_needs_only_what_was_handed_over(

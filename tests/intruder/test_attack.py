@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,7 @@ def test_its_own_original(release: Release) -> None:
     names = {outcome.attack for outcome in found.outcomes}
     assert {"exact_free", "exact_counts", "multi_record_counts", "inference:illness"} <= names
     assert not names & {"row_order", "probabilistic"}
-    assert "Nothing but the file" in found.held[0]
+    assert found.held[0].startswith("Nothing but")
 
 
 def test_another_register_and_its_control_group(release: Release, original: pa.Table) -> None:
@@ -152,7 +153,7 @@ def test_what_the_intruder_knows_less_makes_less_right(release: Release) -> None
     assert half[0] < full[0]
     assert wrong.outcomes[0].right < full[0]
     assert wrong.warnings == ()
-    assert any("60 % of these values are wrong" in said for said in wrong.held)
+    assert any("60 %" in said for said in wrong.held)
     assert any("column age, 50 %" in said for said in wrong.held)
 
 
@@ -212,8 +213,9 @@ def test_an_acquaintance_knows_what_identifies_and_a_register_all_that_it_has(
     release: Release, original: pa.Table
 ) -> None:
     given = {"original": original, "seed": 1, "attacks": ["exact"]}
-    assert "Also known: name, patient." in attack(release, **given).held
-    assert "Also known: name, illness, patient." in attack(release, register=original, **given).held
+    assert sum(said.endswith(": name, patient.") for said in attack(release, **given).held) == 1
+    more = attack(release, register=original, **given).held
+    assert sum(said.endswith(": name, illness, patient.") for said in more) == 1
 
 
 def test_of_the_released_counts_what_the_release_says_of_them() -> None:
@@ -296,7 +298,7 @@ def test_persons_whom_the_register_lacks_are_said(release: Release, original: pa
     few = original.filter(pc.is_in(original["patient"], pa.array(PATIENTS[:60])))
     found = attack(release, original=original, register=few, seed=1, attacks=["exact"])
     assert found.register_persons == 60
-    assert found.warnings[0].startswith("Not in the register: 40 people")
+    assert re.search(r"register: 40 people", found.warnings[0])
 
 
 def test_nothing_of_the_data_is_told(release: Release, original: pa.Table) -> None:

@@ -91,8 +91,8 @@ def test_a_draft_then_handed_over_then_refused(call: Call, tmp_path: Path) -> No
     project.write_text(PROJECT.format(more='to = "them"', **SECOND))
     refused = call("run", "--json")
     assert refused.code == 2, refused.err
-    assert "is not handed over" in refused.err
-    assert "What can be done" in refused.err
+    assert "not handed over" in refused.err
+    assert refused.err.count("\n- ") >= 1
     assert [each["to"] for each in remembered(call)] == [["us"], []]
 
 
@@ -203,7 +203,7 @@ def test_a_project_that_names_no_ledger_is_remembered(call: Call, own: Path) -> 
     own.unlink()
     gone = call("run", "--force", "release")
     assert gone.code == 1
-    assert "must not take the place of one that is missing" in gone.err
+    assert "is missing" in gone.err
 
 
 def test_the_own_ledger_is_the_one_that_the_environment_names(
@@ -228,7 +228,7 @@ def test_a_project_that_is_not_to_be_remembered(call: Call, own: Path, tmp_path:
     project.write_text(f'{UNNAMED}\n[ledger]\nremember = false\nto = "us"\n')
     refused = call("run")
     assert refused.code == 1
-    assert "'remember = false' stands alone" in refused.err
+    assert "'remember = false'" in refused.err
 
 
 def test_where_no_ledger_can_be_made_the_run_stops_first(
@@ -313,7 +313,7 @@ def test_a_second_ledger_is_made_by_nothing_but_create(
     for words in (("run", "--force", "release"), ("init", "visits.csv", "-o", "new.toml")):
         refused = call(*words)
         assert refused.code == 1, refused.err
-        assert "must be the first that its keys know" in refused.err
+        assert "its keys know" in refused.err
     assert call("ledger", "create").code == 0
     assert call("run", "--force", "release").code in RELEASED
 

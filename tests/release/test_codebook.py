@@ -49,7 +49,7 @@ def test_it_stands_beside_the_release(tmp_path: Path) -> None:
     lines = text.splitlines()
     assert lines[0] == "# Codebook of out.csv"
     assert lines[2] == "40 records of 20 people."
-    assert "| `pid` |  | text | the person: a pseudonym, which means nothing outside" in text
+    assert "| `pid` |  | text | the person: a pseudonym" in text
     assert (
         "| `age` |  | text | 1 text taken as missing; read as numbers, decimal sign ,; "
         "generalised: each record shows the range from" in text

@@ -1,5 +1,6 @@
 """Releases that keep a promise about known events, counted again on what is released alone."""
 
+import re
 from collections import Counter
 from itertools import combinations
 from types import SimpleNamespace
@@ -168,10 +169,10 @@ def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meet
     several = release.utility.histories.divided
     persons = data["person"].iloc[release.source_rows].to_numpy()
     assert several == (release.data.groupby(persons)["person"].nunique() > 1).sum() > 0
-    assert "of which some people have several" in release.codebook()
+    assert "have several" in release.codebook()
     page = sf.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"the known events of {several} people" in page
-    assert "A person may have several" in page
+    assert re.search(f"events of {several} people", page)
+    assert "may have several" in page
     assert whole.utility.histories.divided == 0
 
 

@@ -91,7 +91,7 @@ def test_the_verdict_stands_first_and_every_number_follows(attacked: Attack) -> 
     assert page.index(attacked.sentence) < page.index("<main>")
     assert "2 March 2026" in page
     assert [each.attack for each in attacked.outcomes if not each.attempts] == ["identifiers"]
-    assert "No such column was found" in page
+    assert "No such column" in page
     for outcome in attacked.outcomes[:-1]:
         assert attack_title(outcome.attack) in page
         assert percent(outcome.success.value) in page
@@ -157,7 +157,7 @@ def test_the_promises_and_the_detail_lost_of_the_release_stand_beside(
 def test_a_broken_prediction_is_said_in_red(caught: Attack) -> None:
     page = draw_attack(caught, "Visits", DAY)
     assert '<section class="verdict failed"' in page
-    assert "Defect in sfumato: identifiers found 99.2 %, predicted" in page
+    assert re.search("Defect.*: identifiers .*99.2 %", page)
     assert page.count("beaten</span>") == 1
     assert caught.verdict is not None
     for row in caught.verdict.rows:

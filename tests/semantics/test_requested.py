@@ -154,9 +154,9 @@ def test_a_codebook_stands_beside_it_and_the_recipe_in_manifest_and_report(folde
     told = (folder / "out.codebook.md").read_text(encoding="utf-8")
     assert told == made.codebook("out.csv")
     assert "3 records of 3 people." in told
-    assert "| `name` |  | text | the person: a pseudonym, which means nothing outside" in told
-    assert "| `born` |  | text | generalised: a value, or a label of its hierarchy that" in told
-    assert "| `drug` |  | text | spelled in upper case; 1 value renamed; unchanged |" in told
+    assert "| `name` |  | text | the person: a pseudonym" in told
+    assert "| `born` |  | text | generalised: " in told
+    assert re.search(r"\| `drug` \|  \| text \| .*; 1 value renamed; ", told)
     assert "as in the original" in told
     assert not {"STATIN", "S1", "Alice"} & set(told.replace("|", " ").split())
     manifest = tomllib.loads((folder / "release.toml").read_text(encoding="utf-8"))
@@ -165,8 +165,7 @@ def test_a_codebook_stands_beside_it_and_the_recipe_in_manifest_and_report(folde
     ]  # fmt: skip
     sf.report(made, folder / "page.html")
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert "How columns were read before they were measured" in page
-    assert "spelled in upper case" in page
+    assert "in upper case" in page
 
 
 def test_labels_that_are_left_out_are_warned_about(folder: Path) -> None:

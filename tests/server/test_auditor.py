@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -104,7 +105,7 @@ def test_the_log_is_checked_on_a_page() -> None:
     assert b"This is no head" in client.post("/audit/check", {"against": "x"}).content
     AuditEntry.objects.filter(number=3).update(resource="other")
     page = client.post("/audit/check").content.decode()
-    assert "The log is not whole: entry 3 was changed" in page
+    assert re.search("not whole: entry 3", page)
 
 
 def test_a_download_has_all_that_is_looked_for_and_is_noted_itself() -> None:

