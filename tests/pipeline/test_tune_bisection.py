@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.pipeline.tune.limits import KNOBS
-from sfumato.pipeline.tune.point import Allowed, Point
+from sfumato.pipeline.tune.point import Point
 from sfumato.pipeline.tune.trials import Trial
 from sfumato.pipeline.tune.tune_search import ALONE_STEPS, Search, Space, bisected, run_together
+from sfumato.pipeline.tune_options import Searching
 from sfumato.risk.risk_thresholds import Held
 
 NAMES = ("g_balance", "marketer")
@@ -53,7 +54,7 @@ def _at(positions):
 
 
 def _search(trials):
-    return Search(trials, _space(), Allowed(0, cap=False, recoding=False))
+    return Search(trials, _space(), Searching(suppress=0, cap_records=False, recoding=False))
 
 
 def test_two_constraints_take_the_place_of_one():

@@ -153,28 +153,6 @@ def _changed(column: CodedColumn, quasi: QuasiIdentifier, *, rebuilt: bool) -> C
 
 
 @dataclass(frozen=True)
-class Allowed:
-    """What the search may change beside the limits of promises.
-
-    Attributes
-    ----------
-    suppress
-        The largest share of persons that may be suppressed.
-    cap
-        Whether the records of a person may be capped.
-    recoding
-        Whether one level for all records may be tried.
-    columns
-        Whether the schema's columns may be changed.
-    """
-
-    suppress: float = 0.02
-    cap: bool = True
-    recoding: bool = True
-    columns: bool = False
-
-
-@dataclass(frozen=True)
 class Point:
     """What is asked of a release, and how it is made.
 

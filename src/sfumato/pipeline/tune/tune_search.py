@@ -19,8 +19,9 @@ from sfumato.pipeline.tune.limits import (
     stricter,
     strictest_of,
 )
-from sfumato.pipeline.tune.point import Allowed, Point, changes_of
+from sfumato.pipeline.tune.point import Point, changes_of
 from sfumato.pipeline.tune.trials import Trial, Trials
+from sfumato.pipeline.tune_options import Searching
 from sfumato.release.release_options import Recoding
 from sfumato.table.table import Table
 
@@ -257,7 +258,7 @@ class Search:
         What may be changed beside the constraints.
     """
 
-    def __init__(self, trials: Trials, space: Space, allowed: Allowed) -> None:
+    def __init__(self, trials: Trials, space: Space, allowed: Searching) -> None:
         self.trials, self.space, self.allowed = trials, space, allowed
         self.base = space.plain(space.needed)
         """What is needed, with the options under which it can be kept."""
@@ -301,7 +302,7 @@ class Search:
         """Options under which what is needed can be kept, or a cap; the first release of all."""
         trials, cap = self.trials, KNOBS[CAP]
         trials.run(self._fewer(self.base), "leave out")
-        if not trials.releases and self.allowed.cap:
+        if not trials.releases and self.allowed.cap_records:
             most = cap.position(trials.setting.most_records)
 
             def capped(part: float) -> Point:
@@ -398,7 +399,7 @@ class Search:
     def _left_out(self, point: Point) -> list[Point]:
         """A point with caps, and with suppression."""
         ways = []
-        if self.allowed.cap and CAP not in point.limits:
+        if self.allowed.cap_records and CAP not in point.limits:
             caps = _caps(self.trials.setting.table)
             ways = [point.at(point.limits | {CAP: cap}) for cap in caps]
         if self.allowed.suppress > 0 and not point.suppress:

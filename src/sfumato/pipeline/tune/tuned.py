@@ -61,8 +61,6 @@ class Tuned:
         How the file is laid out, as far as it was given.
     limits
         What the verdict of the chosen point is held against.
-    accepted
-        Who answers for what is above these limits.
     linkage
         How good the linkage is that the file's persons come from, where there was one.
     """
@@ -77,7 +75,6 @@ class Tuned:
     files: dict[str, Name | None]
     layout: LayoutGiven = field(default_factory=LayoutGiven)
     limits: Limits = PUBLIC
-    accepted: tuple[Acceptance, ...] = ()
     linkage: Linkage | None = None
 
     @cached_property
@@ -89,7 +86,7 @@ class Tuned:
         chosen = self.chosen
         if chosen is None:
             return None
-        judged = (self.limits, self.accepted)
+        judged = (self.limits, self.setting.accepted)
         if chosen.verdict is None:
             return release_of(self.setting, chosen.point).judged(*judged, self.linkage).verdict
         return judged_again(chosen.verdict.to_json(), *judged, linkage=self.linkage)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import Any, Unpack
 
@@ -11,7 +12,6 @@ from sfumato.core import declaration
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import LINKED, ProjectFolder
 from sfumato.pipeline.tune.limits import check_measurable, target_of
-from sfumato.pipeline.tune.point import Allowed
 from sfumato.pipeline.tune.trials import SearchEnded, Setting, Trial, Trials
 from sfumato.pipeline.tune.tune_search import Search, Space
 from sfumato.pipeline.tune.tuned import Tuned
@@ -112,7 +112,13 @@ def tune(
     table = open_classified(
         data, schema, making.unclassified, **declaration.layout_of(given), progress=progress
     )
-    space = Space.of(targets, table, cap=searching.cap_records and kept is None)
+    # Limits are kept by plans of their own, beside which the search changes less.
+    allowed = replace(
+        searching,
+        cap_records=searching.cap_records and kept is None,
+        recoding=searching.recoding and loss not in ANALYSTS and not of_everybody and kept is None,
+    )
+    space = Space.of(targets, table, cap=allowed.cap_records)
     promises = space.plain(space.enough).constraints()
     check_table(table, making, promises)
     check_population(promises, making, register=register is not None, population=population)
@@ -131,12 +137,6 @@ def tune(
     if most is None and searching.time_limit is None:
         most = USUAL_TRIALS if kept is None else UNDER_LIMITS
     trials = Trials(setting, most, searching.time_limit, progress, told, tried)
-    allowed = Allowed(
-        searching.suppress,
-        searching.cap_records and kept is None,
-        searching.recoding and loss not in ANALYSTS and not of_everybody and kept is None,
-        searching.columns,
-    )
     stopped = "found"
     try:
         Search(trials, space, allowed).run()
@@ -160,7 +160,6 @@ def tune(
         },
         layout=declaration.layout_of(given),
         limits=judged_by or PUBLIC,
-        accepted=tuple(given.accepted),
     )
 
 
