@@ -130,3 +130,21 @@ def test_a_least_measure_of_nothing_says_nothing_of_the_distance():
     second = search.send(replace(missed, point=first, loss=0.5))
     ends = [KNOBS["marketer"].position(each.limits["marketer"]) for each in (first, second)]
     assert ends[0] < ends[1] <= 9.0
+
+
+def test_a_knob_that_takes_all_risk_away_has_a_price():
+    """Its excess is 0, of which nothing is a multiple."""
+    trials = Known()
+    tried = trials.tried
+
+    def free(point, stage=""):
+        trial = tried(point, stage)
+        trials.done[-1] = made = replace(trial, held=(_held(0.0),)) if trial.met else trial
+        trials.best = made if trial.met else trials.best
+        return made
+
+    trials.tried = free
+    search = _search(trials)
+    search._alone(trials.tried(_at({})))
+    assert trials.best.excess == 0
+    assert sorted(search.order) == sorted(NAMES)

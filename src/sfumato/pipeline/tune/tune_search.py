@@ -239,7 +239,9 @@ def _price(strict: Trial, loose: Trial) -> float:
     """Loss per excess that a stricter point takes away, both on a scale of equal factors."""
     if not strict.made or strict.excess >= loose.excess or loose.loss <= 0:
         return inf
-    return log(strict.loss / loose.loss) / log(loose.excess / strict.excess)
+    # No number is a multiple of a risk that is gone, 0; the looser one misses, at 1 or more.
+    fallen = loose.excess / max(strict.excess, LEAST_RATIO)
+    return log(strict.loss / loose.loss) / log(fallen)
 
 
 class Search:
