@@ -209,8 +209,6 @@ def _of_lists(elements: Integers, lengths: npt.NDArray[np.generic], width: int) 
     return sparse.csr_array((ones, elements, starts), shape=(len(starts) - 1, width))
 
 
-EQUAL = 1e-9
-"""Share by which two chances differ that are the same but for rounding."""
 ROUNDED = 6e-15
 """Share of the largest number by which an end may be off where numbers have decimals.
 

@@ -21,6 +21,9 @@ from sfumato.table.sources import Source, from_texts
 from sfumato.table.spellings import readings
 from sfumato.table.table_files import open_source
 
+EQUAL = 1e-9
+"""Share by which two chances differ that are the same but for rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class ReadColumn:

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.core.arrays import Ints
-from sfumato.intruder.candidates import EQUAL, Identification, ValuesOf
+from sfumato.intruder.candidates import Identification, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
-from sfumato.intruder.reading import ReleasedFile, combined, prefixes_of, rows_of_hierarchy
+from sfumato.intruder.reading import EQUAL, ReleasedFile, combined, prefixes_of, rows_of_hierarchy
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy, QuasiIdentifier
 
 MOST_VECTORS, WORK = 20_000, 1 << 28

@@ -11,15 +11,9 @@ from scipy import sparse
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
-from sfumato.intruder.candidates import (
-    EQUAL,
-    Identification,
-    Inference,
-    distinct_sets,
-    find_candidates,
-)
+from sfumato.intruder.candidates import Identification, Inference, distinct_sets, find_candidates
 from sfumato.intruder.knowledge import Knowledge
-from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.intruder.reading import EQUAL, ReleasedFile, TextColumn
 
 
 @dataclass(frozen=True, eq=False)

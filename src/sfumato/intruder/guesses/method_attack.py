@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.arrays import Bools, Ints
-from sfumato.intruder.candidates import EQUAL, Candidates, ValuesOf
+from sfumato.intruder.candidates import Candidates, ValuesOf
 from sfumato.intruder.guesses.bounds_attack import Isolation, step_of
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
-from sfumato.intruder.reading import ReadColumn, ReleasedFile, TextColumn
+from sfumato.intruder.reading import EQUAL, ReadColumn, ReleasedFile, TextColumn
 from sfumato.intruder.released_syntax import Anything, Cell, Interval, Members
 
 GRID = 20

@@ -11,10 +11,10 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.candidates import EQUAL, Identification, Inference, distinct_sets
+from sfumato.intruder.candidates import Identification, Inference, distinct_sets
 from sfumato.intruder.guesses.identity_attacks import Join
 from sfumato.intruder.guesses.inference_attacks import ClassGuesses
-from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.intruder.reading import EQUAL, ReleasedFile, TextColumn
 from sfumato.intruder.referee import attack_odds
 from sfumato.intruder.referee.attack_odds import (
     UPPER,
