@@ -94,7 +94,7 @@ def meter(worker: Worker) -> str:
     """What the page says was spent."""
     text = worker.caller.get(worker.page).text
     worker.caller.close()
-    return text.partition('aria-valuetext="')[2].partition('"')[0]
+    return text.partition('aria-valuenow="')[2].partition('"')[0]
 
 
 def test_at_full_speed_nothing_is_lost_and_no_budget_exceeded(loaded: Loaded) -> None:

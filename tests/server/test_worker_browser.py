@@ -15,6 +15,7 @@ from server.browsers import launched
 from server.clinic import Browser, account, review_project, stored
 from waitress.server import create_server
 
+from sfumato.core.phrases import Typed
 from sfumato.review.review_decisions import Answer
 from sfumato.server.config import ServerConfig
 
@@ -107,15 +108,25 @@ def context(chrome: Any, address: str) -> Iterator[Any]:
     context.close()
 
 
-class Desk:
-    """A project on a worker's screen, on a page of its own."""
+SEVERAL = """document.addEventListener("DOMContentLoaded", () => {
+    const single = document.getElementById("single");
+    if (single) single.checked = false;
+});"""
 
-    def __init__(self, context: Any, address: str, page_size: int = 4) -> None:
+
+class Desk:
+    """A project on a worker's screen, on a page of its own; all pairs of it are shown."""
+
+    def __init__(
+        self, context: Any, address: str, page_size: int = 4, *, single: bool = False
+    ) -> None:
         self.project, self.worker = stored(review_project(budget=0.9), page_size=page_size)
         self.context = context
         self.address = address
         self.log_in()
         self.page = self.context.new_page()
+        if not single:
+            self.page.add_init_script(SEVERAL)
         self.faults: list[str] = []
         self.received: list[bytes] = []
         self.sent: list[str] = []
@@ -206,11 +217,16 @@ def test_a_click_opens_a_cell_with_one_request(desk: Desk) -> None:
 
     desk.cover(0, 1).hover()
     costs = desk.pair(0).locator(".column").nth(1).locator(".costs")
-    sync_api.expect(costs).to_contain_text("In full: at most 0.")
+    number = costs.locator(".kapr").first
+    sync_api.expect(costs).to_contain_text("% of what is left")
+    sync_api.expect(number).to_be_hidden()
+    desk.page.locator("#numbers").check()
+    desk.cover(0, 1).hover()
+    sync_api.expect(number).to_be_visible()
     preview = desk.page.locator("rect.preview")
     assert float(preview.get_attribute("width")) > 0
     desk.cover(0, 1).dblclick()
-    desk.says("Pair 1: opened. KAPR spent: 0.")
+    desk.says("Pair 1: opened. Budget spent: ")
     assert desk.pair(0).locator(".column").nth(1).locator(".seen").all_inner_texts() == [
         "Keller",
         "Keller",
@@ -250,6 +266,46 @@ def test_everything_by_keyboard(desk: Desk) -> None:
     keys.press("1")
     keys.press("ArrowRight")
     assert desk.pair(3).locator("[aria-pressed=true]").count() == 0
+
+
+def test_one_pair_at_a_time(context: Any, address: str) -> None:
+    desk = Desk(context, address, single=True)
+    seen = "[...document.querySelectorAll('.pair')].filter(each => each.offsetParent)"
+    shown = f"{seen}.map(each => each.ariaLabel)"
+    assert desk.page.evaluate(shown) == ["Pair 1"]
+    desk.page.keyboard.press("6")
+    desk.page.wait_for_function(f"({shown}).join() === 'Pair 2'")
+    for which, there in (("-1", "Pair 1"), ("1", "Pair 2"), ("1", "Pair 3")):
+        desk.page.locator(f"[data-step='{which}']").click()
+        assert desk.page.evaluate(shown) == [there]
+    # A key after an undo is about the pair that is seen again.
+    desk.page.keyboard.press("u")
+    desk.says("Pair 1: Not decided")
+    assert desk.page.evaluate(shown) == ["Pair 1"]
+    desk.page.locator("#single").uncheck()
+    assert len(desk.page.evaluate(shown)) == 4
+    desk.saved()
+    assert desk.faults == []
+    desk.close()
+
+
+@pytest.mark.parametrize("title", ["\u202eabc", "\u2067abc", "שלום", "\u2069\u202eabc", "x" * 300])
+def test_a_title_turns_nothing_around_it(context: Any, title: str) -> None:
+    page = context.new_page()
+    page.set_content(f"<body style='width: 9000px'><b>A: {Typed(title).__html__()}: 12</b></body>")
+    places = page.evaluate(
+        """() => {
+            const text = document.querySelector("b").firstChild, end = text.length;
+            return [[0, 1], [end - 2, end - 1], [end - 1, end]].map(([from, to]) => {
+                const range = document.createRange();
+                range.setStart(text, from);
+                range.setEnd(text, to);
+                return range.getBoundingClientRect().left;
+            });
+        }"""
+    )
+    assert places == sorted(places)
+    page.close()
 
 
 def test_tab_reaches_every_opening(desk: Desk) -> None:

@@ -12,7 +12,7 @@ from server.clinic import Browser, body, review_project, stored
 
 from sfumato.review.review_project import Project as ReviewProject
 from sfumato.review.review_project import Weight
-from sfumato.review.review_settings import Cell, CellKind, Mark, Rarity
+from sfumato.review.review_settings import Cell, CellKind, Mark, Mode, Rarity
 from sfumato.review.worker_state import Cost, Opening
 
 FULL = Cell(CellKind.CHARACTER, "x")
@@ -85,7 +85,6 @@ def test_values_and_notes_cannot_become_markup() -> None:
     exact=st.booleans(),
 )
 def test_a_cost_is_never_rounded_down(cost: float, cells: int, exact: bool) -> None:
-    from sfumato.review.review_settings import Mode
     from sfumato.server.worker.drawn_pages import _button
 
     now = standing(cells)
@@ -93,7 +92,58 @@ def test_a_cost_is_never_rounded_down(cost: float, cells: int, exact: bool) -> N
     shown = float(button.number)
     assert cost - 1e-14 <= shown <= cost + 10.0 ** -max(4, len(str(cells)) + 1) + 1e-14
     assert button.value == "0,2:2"
-    assert button.cost.removeprefix("at most ") == button.number
+    assert button.kapr.removeprefix("at most ") == button.number
+
+
+@pytest.mark.parametrize(
+    ("cost", "decided", "message", "share"),
+    [
+        # 0.12 is left: it pays for 0.02 in each of six pairs still to come, not for 0.021.
+        (0.02, 2, "cheap, up to {share} of what is left", "17 %"),
+        (0.021, 2, "dear, up to {share} of what is left", "18 %"),
+        (0.021, 3, "cheap, up to {share} of what is left", "18 %"),
+        (0.12, 7, "cheap, up to {share} of what is left", "100 %"),
+        (0.12, 8, "cheap, up to {share} of what is left", "100 %"),
+        (1e-9, 2, "cheap, up to {share} of what is left", "1 %"),
+        (0.1201, 2, "more than is left", None),
+        (0.0, 2, "nothing", None),
+    ],
+)
+def test_a_cost_is_cheap_where_each_pair_to_come_could_have_one_like_it(
+    cost: float, decided: int, message: str, share: str | None
+) -> None:
+    from dataclasses import replace
+
+    from sfumato.server.worker.drawn_pages import _button
+
+    now = replace(standing(), left=0.12, decided=decided)
+    words = _button(Cost(Opening((0,), Mode.FULL), cost, None), now, exact=True).cost
+    assert (words.message, words.filled.get("share")) == (message, share)
+
+
+def test_a_name_keeps_its_text_and_no_direction_but_its_own(server: Any) -> None:
+    from sfumato.server.store.models import Account
+
+    Account.objects.make("<a>\u202eb", None, ["worker"])
+    name = Account.objects.get(name="<a>\u202eb").name
+    assert (name, name.__html__()) == ("<a>\u202eb", "\u2068&lt;a&gt;b\u2069")
+
+
+def test_what_is_hidden_is_cut_with_its_length_and_what_is_open_is_not() -> None:
+    from sfumato.server.worker.drawn_pages import LONG, draw_row
+
+    for kind, symbol in ((CellKind.EQUAL, "*"), (CellKind.MASKED, "*"), (CellKind.DIFFERING, "@")):
+        for length, text in ((LONG, symbol * LONG), (300, f"{symbol * LONG}…300")):
+            html = str(draw_row([*[Cell(kind)] * length, FULL], 0))
+            assert f">{text}<" in html
+    assert f">{'x' * 300}<" in str(draw_row([FULL] * 300, 0))
+
+
+def test_without_a_limit_a_cost_is_its_number() -> None:
+    from sfumato.server.worker.drawn_pages import _button
+
+    button = _button(Cost(Opening((0,), Mode.FULL), 0.02, None), standing(budget=None), exact=True)
+    assert (button.cost, button.kapr) == ("", "0.0200")
 
 
 def test_every_mark_and_band_has_an_icon_and_a_text() -> None:

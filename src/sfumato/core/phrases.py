@@ -46,6 +46,20 @@ class Spoken(str):
         return escape(self.said())
 
 
+_DIRECTIONS = dict.fromkeys((1564, 8206, 8207, *range(8234, 8239), *range(8294, 8298)))
+"""What sets the direction of the text behind it (Unicode Standard Annex #9)."""
+
+
+class Typed(str):
+    """A text that a person typed: in HTML it has its own direction, and turns nothing around it."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """What templates of Django and of Jinja fill in."""
+        return f"\u2068{escape(self.translate(_DIRECTIONS))}\u2069"
+
+
 class Phrase(Spoken):
     """A text in English that can be said in other languages.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
+from sfumato.core.phrases import Figure, Phrase
 from sfumato.review.review_settings import RenderedPair
 from sfumato.review.worker_state import Cost, Opening, Refusal
 
@@ -82,3 +84,15 @@ class Standing:
         """KAPR spent of the source, in all projects."""
         # Over all projects: the same people stand behind them.
         return self.score + self.elsewhere
+
+    def price(self, cost: float) -> str:
+        """A cost in words; ``""`` where no limit is there that it could be a share of."""
+        if not cost or self.left is None:
+            return "" if cost else Phrase("nothing")
+        if cost > self.left:
+            return Phrase("more than is left")
+        share = Figure(f"{ceil(100 * cost / self.left)} %")
+        # Cheap: what is left pays for one like it in each pair that is still to come.
+        if cost * max(1, self.pairs - self.decided) <= self.left:
+            return Phrase("cheap, up to {share} of what is left", share=share)
+        return Phrase("dear, up to {share} of what is left", share=share)

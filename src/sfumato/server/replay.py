@@ -159,13 +159,7 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def one_view() -> Iterator[None]:
-    """The database as it is now, for as long as is read, while others go on writing.
-
-    Yields
-    ------
-    None
-        While nothing changes for this connection.
-    """
+    """The database as it is now, for as long as is read, while others go on writing."""
     if connection.in_atomic_block:
         yield
         return

@@ -42,13 +42,7 @@ class NewName(Name):
         self._taken = taken
 
     def clean(self, value: Any) -> str:
-        """The name as it is stored.
-
-        Raises
-        ------
-        ValidationError
-            If somebody has it.
-        """
+        """The name as it is stored."""
         name = super().clean(value)
         if Account.objects.filter(name=name).exists():
             raise forms.ValidationError(self._taken)

@@ -63,13 +63,7 @@ class PurgeForm(forms.Form):
         self._title = title
 
     def clean_typed(self) -> str:
-        """The title, if it is this project's.
-
-        Raises
-        ------
-        ValidationError
-            If it is not.
-        """
+        """The title, if it is this project's."""
         typed = str(self.cleaned_data["typed"])
         if typed.strip() != self._title.strip():
             raise forms.ValidationError("This is not the project's title.")

@@ -292,11 +292,6 @@ def locked(by: Account, action: Action, project_id: UUID, status: int = 403) -> 
         Where they will do it.
     status
         The status of the answer if they may not.
-
-    Yields
-    ------
-    Project
-        It, locked in a transaction.
     """
     with lock_of(project_id), transaction.atomic():
         # Whoever adds rows that refer to the project need not wait: its key stays the same.

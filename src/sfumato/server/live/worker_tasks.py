@@ -523,11 +523,6 @@ def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Tas
     ----------
     token
         The id on the worker's page of the pair that the request is about.
-
-    Yields
-    ------
-    Task
-        The task.
     """
     with live_projects.lock_of(project_id):
         if (

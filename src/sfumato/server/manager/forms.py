@@ -114,13 +114,7 @@ class QueueForm(forms.Form):
         self.order_fields(["workers", "most"])
 
     def clean(self) -> dict[str, Any]:
-        """What was asked for, where there are workers and gold pairs enough.
-
-        Raises
-        ------
-        ValidationError
-            If there are not.
-        """
+        """What was asked for, where there are workers and gold pairs enough."""
         given = super().clean() or {}
         if len(given.get("workers", ())) < given.get("overlap", 0):
             raise forms.ValidationError("Tick as many workers at least as decide each pair.")
@@ -278,13 +272,7 @@ class RulesForm(forms.Form):
         self.order_fields(["title", "custodian"])
 
     def clean(self) -> dict[str, Any]:
-        """The rules, where they fit together.
-
-        Raises
-        ------
-        ValidationError
-            If they do not.
-        """
+        """The rules, where they fit together."""
         given = super().clean() or {}
         # A title may be missing while the rules are tried out.
         if set(self.errors) - {"title"}:
@@ -356,13 +344,7 @@ class LinkageForm(forms.Form):
     gold = Csv("Gold pairs (optional)", _GOLD_HELP)
 
     def clean(self) -> dict[str, Any]:
-        """The upload, checked file by file.
-
-        Raises
-        ------
-        ValidationError
-            If a file is missing, or is not what it should be.
-        """
+        """The upload, checked file by file."""
         given = super().clean() or {}
         if not self.errors:
             known = {*uploads.NEEDED, *uploads.TO_LINK, *uploads.FURTHER}
@@ -399,13 +381,7 @@ class TablesForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """The upload, checked file by file.
-
-        Raises
-        ------
-        ValidationError
-            If a file is missing, or is not what it should be.
-        """
+        """The upload, checked file by file."""
         given = super().clean() or {}
         if not self.errors:
             if given["name_one"] == given["name_two"]:

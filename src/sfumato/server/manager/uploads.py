@@ -226,11 +226,6 @@ def folder_in_memory(files: Mapping[str, bytes]) -> Iterator[Path]:
     Nothing of what the files hold is written to a disk; the folder has their names only. Where
     the system has no such memory (other systems than Linux), they are files that only the
     server may read, until the block is left.
-
-    Yields
-    ------
-    Path
-        The folder.
     """
     uploads = Path(settings.SFUMATO.data) / "uploads"
     folder = Path(tempfile.mkdtemp(prefix="open-", dir=uploads))
@@ -276,13 +271,7 @@ class InMemory(FileUploadHandler):
         self.too_large = content_length > MOST_BYTES + (1 << 20)
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Begin a file.
-
-        Raises
-        ------
-        StopUpload
-            If there is too much.
-        """
+        """Begin a file."""
         super().new_file(*args, **kwargs)
         if self.too_large:
             # The rest is read and thrown away: a connection that is cut shows no reason in a
@@ -297,11 +286,6 @@ class InMemory(FileUploadHandler):
         ----------
         start
             Where they stand in the file.
-
-        Raises
-        ------
-        StopUpload
-            If there is too much.
         """
         self._bytes += len(raw_data)
         if self._bytes > MOST_BYTES:

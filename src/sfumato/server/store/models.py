@@ -11,6 +11,8 @@ from django.contrib.auth import hashers
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 
+from sfumato.core.phrases import Typed
+
 
 def choices_of(words: type[StrEnum]) -> list[tuple[str, str]]:
     """The members of an enumeration as Django's choices."""
@@ -20,6 +22,19 @@ def choices_of(words: type[StrEnum]) -> list[tuple[str, str]]:
 def new_pseudonym() -> str:
     """A random name that says nothing of its owner."""
     return "w" + secrets.token_hex(4)
+
+
+class TypedText(models.CharField):
+    """What a person typed: in templates it turns nothing around it."""
+
+    def from_db_value(self, text: str | None, *_: object) -> Typed | None:
+        """It as it comes from the database."""
+        return None if text is None else Typed(text)
+
+    def deconstruct(self) -> Any:
+        """The column is any other's: no migration."""
+        name, _, words, options = super().deconstruct()
+        return name, "django.db.models.CharField", words, options
 
 
 class Accounts(BaseUserManager["Account"]):
@@ -50,7 +65,7 @@ class Account(AbstractBaseUser):
         Keyed digest of who the organisation's login says that it is, empty without one.
     """
 
-    name = models.CharField(max_length=150, unique=True)
+    name = TypedText(max_length=150, unique=True)
     pseudonym = models.CharField(max_length=16, unique=True, default=new_pseudonym)
     roles = models.JSONField(default=list)
     is_active = models.BooleanField(default=True)
@@ -202,7 +217,7 @@ class Project(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    title = models.CharField(max_length=200)
+    title = TypedText(max_length=200)
     state = models.CharField(
         max_length=8, choices=choices_of(ProjectState), default=ProjectState.OPEN
     )

@@ -14,7 +14,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from sfumato.core.number_text import percentage
+from sfumato.core.number_text import percentage, share_text
 from sfumato.core.phrases import Figure, Listed, Phrase, gettext, ngettext, spoken
 from sfumato.review.pair_view import PairView, Standing
 from sfumato.review.review_decisions import Answer, Confidence
@@ -122,11 +122,15 @@ def draw_row(cells: Sequence[Cell], row: int) -> SafeString:
     row
         0 for row 1, 1 for row 2.
     """
-    drawn = "".join(
-        f'<i class="{style}">{escape("".join(symbols))}</i>' for style, symbols in _runs(cells, row)
-    )
-    width = "seen long" if len(cells) > LONG else "seen"
-    html = f'<span class="{width}" aria-hidden="true">{drawn}</span>'
+    drawn, width = "", 0
+    for style, symbols in _runs(cells, row):
+        text = "".join(symbols)
+        # What is hidden is cut, with its length: nothing of it can be compared.
+        if len(text) > LONG and not style.startswith(("open", "separator")):
+            text = f"{text[:LONG]}…{len(text)}"
+        drawn, width = f'{drawn}<i class="{style}">{escape(text)}</i>', width + len(text)
+    wide = "seen long" if width > LONG else "seen"
+    html = f'<span class="{wide}" aria-hidden="true">{drawn}</span>'
     said = Phrase("Row {number}: {text}.", number=row + 1, text=read_out(cells))
     html += f'<span class="hidden">{escape(said)} </span>'
     return mark_safe(html)  # noqa: S308 - every character is escaped above
@@ -174,6 +178,8 @@ class Button:
     ----------
     value
         What the form sends: places of the attributes, a colon, the mode.
+    cost
+        In a clerk's words; its KAPR is shown on request.
     number
         Its cost, for the meter's preview, and for the form as the one that was told.
     refused
@@ -183,6 +189,7 @@ class Button:
     value: str
     words: str
     cost: str
+    kapr: str
     number: str
     refused: str
 
@@ -294,7 +301,8 @@ def _button(cost: Cost, standing: Standing, *, exact: bool) -> Button:
     return Button(
         value=opening_text(cost.opening),
         words=MODES[cost.opening.mode],
-        cost=told if exact or not float(text) else Phrase("at most {cost}", cost=told),
+        cost=standing.price(cost.cost),
+        kapr=told if exact or not float(text) else Phrase("at most {cost}", cost=told),
         number=text,
         refused="" if cost.refusal is None else REFUSED[cost.refusal.reason],
     )
@@ -359,6 +367,8 @@ class Meter:
         How far it is filled, of `WIDTH`.
     limit
         Where its limit is marked, ``None`` without one.
+    kapr
+        Its numbers, shown on request.
     """
 
     name: str
@@ -367,7 +377,7 @@ class Meter:
     limit: int | None
     value: str
     top: str
-    previews: bool = False
+    kapr: str = ""
 
 
 def meters(standing: Standing) -> tuple[Meter, ...]:
@@ -381,24 +391,25 @@ def _disclosure(standing: Standing) -> Meter:
     if budget is None:
         # Without a limit the scale grows in steps: it must not move with every click.
         top = next((step for step in _STEPS if step >= 1.5 * spent), max(1.0, spent))
-        text = Phrase("{spent}, no limit", spent=told)
+        text, kapr = Phrase("no limit"), Phrase("KAPR {spent}", spent=told)
     else:
         # A little beyond the limit, so that its mark is seen, and whatever a lowered budget left.
         top = max(1.15 * budget, spent) or 1.0
-        text = Phrase(
-            "{spent} of {budget}, {left} left",
+        text = share_text(spent / budget if budget else 1.0)
+        kapr = Phrase(
+            "KAPR {spent} of {budget}, {left} left",
             spent=told,
             budget=Figure(kapr_text(budget, standing.cells)),
             left=Figure(kapr_text(standing.left or 0.0, standing.cells)),
         )
     return Meter(
-        name=Phrase("KAPR spent"),
+        name=Phrase("Budget spent"),
         text=text,
         filled=round(WIDTH * min(1.0, spent / top)),
         limit=None if budget is None else round(WIDTH * budget / top),
         value=str(told),
         top=repr(top),
-        previews=True,
+        kapr=kapr,
     )
 
 
@@ -437,7 +448,7 @@ _SCRIPT = {
     "loggedOut": Phrase("You are logged out"),
     "noAnswer": Phrase("The server cannot answer"),
     "noServer": Phrase("The server cannot be reached"),
-    "opened": Phrase("opened. KAPR spent"),
+    "opened": Phrase("opened. Budget spent"),
     "noted": Phrase("the note is saved"),
     "flagged": Phrase("flagged"),
     "unflagged": Phrase("the flag is removed"),

@@ -9,6 +9,7 @@
   const said = document.getElementById("said");
   const standing = document.getElementById("standing");
   const unsent = document.getElementById("unsent");
+  const steps = document.getElementById("steps");
   if (!pile) return;
   const words = JSON.parse(pile.dataset.words); // what is said, in the language of the page
   const touch = window.matchMedia("(hover: none)");
@@ -46,6 +47,7 @@
     const kept = typed && typed.value !== typed.defaultValue ? typed.value : null;
     const focus = remembered(pair);
     const fresh = parsed(html);
+    fresh.classList.toggle("now", pair.matches(".now"));
     pair.replaceWith(fresh);
     if (kept !== null) fresh.querySelector("textarea").value = kept;
     if (typed) fresh.querySelector(".note").open = pair.querySelector(".note").open;
@@ -340,7 +342,10 @@
   };
   pile.addEventListener("pointerover", (event) => preview(priced(event.target)));
   pile.addEventListener("pointerleave", () => preview(null));
-  pile.addEventListener("focusin", (event) => preview(priced(event.target)));
+  pile.addEventListener("focusin", (event) => {
+    show(event.target.closest(".pair"));
+    preview(priced(event.target));
+  });
   pile.addEventListener("focusout", () => preview(null));
 
   // --------------------------------------------------------------------------------- keyboard
@@ -352,8 +357,14 @@
   function current() {
     return document.activeElement?.closest(".pair") || pairs().find(undecided);
   }
+  // The pair in hand; with one at a time the others are hidden, and what is hidden takes no focus.
+  function show(pair) {
+    pairs().forEach((each) => each.classList.toggle("now", each === pair));
+    steps.querySelector("span").textContent = nameOf(pair);
+  }
   function go(pair, column = 0) {
     if (!pair) return;
+    show(pair);
     const target = nearest(pair, column);
     if (target) target.focus({ preventScroll: true });
     pair.scrollIntoView({ block: "nearest" });
@@ -368,11 +379,10 @@
     else said.focus({ preventScroll: true });
     say(finished());
   }
-  function step(by) {
+  function step(by, from = document.activeElement?.closest(".pair")) {
     const all = pairs();
     const at = current();
-    const place = document.activeElement?.closest(".pair") ? all.indexOf(at) + by
-      : at ? all.indexOf(at) : all.length - (by < 0 ? 1 : 0);
+    const place = from ? all.indexOf(from) + by : at ? all.indexOf(at) : all.length - (by < 0 ? 1 : 0);
     if (place >= all.length && pile.dataset.next) leave(pile.dataset.next);
     else go(all[Math.max(0, Math.min(place, all.length - 1))]);
   }
@@ -393,6 +403,7 @@
   function press(key) {
     const pair = current();
     if (!pair) return say(finished(), true);
+    if (!pair.matches(".now")) return go(pair); // an answer is never about a pair that was not looked at
     const button = pair.querySelector(`[data-key="${key}"]`);
     if (button?.matches("summary")) button.parentNode.open = !button.parentNode.open, button.focus();
     else if (button) act(pair, button, true);
@@ -402,7 +413,9 @@
     const pair = current();
     const answered = (each) => each?.matches(".decided, .skipped");
     const target = answered(pair) ? pair : byToken(last);
-    if (answered(target) && !leaving) enqueue(target, "withdraw", {}, words.undo);
+    if (!answered(target) || leaving) return;
+    enqueue(target, "withdraw", {}, words.undo);
+    if (!target.offsetParent) go(target); // the next key is about a pair that is seen
   }
 
   document.addEventListener("keydown", (event) => {
@@ -436,6 +449,13 @@
     event.preventDefault();
     letters[event.key]();
   });
+
+  steps.addEventListener("click", (event) => {
+    if (event.target.dataset.step) step(Number(event.target.dataset.step), pile.querySelector(".now"));
+  });
+  steps.hidden = false;
+  pile.classList.add("stepped");
+  show(pile.querySelector(".pair:target") || pairs().find(undecided) || pairs()[0]);
 
   // Back shows the page as it was; what holds is asked anew.
   window.addEventListener("pageshow", (event) => {
