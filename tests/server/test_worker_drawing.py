@@ -121,12 +121,13 @@ def test_a_cost_is_cheap_where_each_pair_to_come_could_have_one_like_it(
     assert (words.message, words.filled.get("share")) == (message, share)
 
 
-def test_a_name_keeps_its_text_and_no_direction_but_its_own(server: Any) -> None:
-    from sfumato.server.store.models import Account
+def test_a_title_keeps_its_text_and_no_direction_but_its_own() -> None:
+    from sfumato.server.store.models import Project
 
-    Account.objects.make("<a>\u202eb", None, ["worker"])
-    name = Account.objects.get(name="<a>\u202eb").name
-    assert (name, name.__html__()) == ("<a>\u202eb", "\u2068&lt;a&gt;b\u2069")
+    project, _ = stored(review_project())
+    Project.objects.filter(pk=project.pk).update(title="<a>\u202eb")
+    title = Project.objects.get(pk=project.pk).title
+    assert (title, title.__html__()) == ("<a>\u202eb", "\u2068&lt;a&gt;b\u2069")
 
 
 def test_what_is_hidden_is_cut_with_its_length_and_what_is_open_is_not() -> None:

@@ -65,7 +65,7 @@ class Account(AbstractBaseUser):
         Keyed digest of who the organisation's login says that it is, empty without one.
     """
 
-    name = TypedText(max_length=150, unique=True)
+    name = models.CharField(max_length=150, unique=True)
     pseudonym = models.CharField(max_length=16, unique=True, default=new_pseudonym)
     roles = models.JSONField(default=list)
     is_active = models.BooleanField(default=True)

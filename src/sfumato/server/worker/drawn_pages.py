@@ -388,10 +388,11 @@ def meters(standing: Standing) -> tuple[Meter, ...]:
 def _disclosure(standing: Standing) -> Meter:
     spent, budget = standing.spent, standing.budget
     told = Figure(kapr_text(spent, standing.cells))
+    text: str = Phrase("no limit")
     if budget is None:
         # Without a limit the scale grows in steps: it must not move with every click.
         top = next((step for step in _STEPS if step >= 1.5 * spent), max(1.0, spent))
-        text, kapr = Phrase("no limit"), Phrase("KAPR {spent}", spent=told)
+        kapr = Phrase("KAPR {spent}", spent=told)
     else:
         # A little beyond the limit, so that its mark is seen, and whatever a lowered budget left.
         top = max(1.15 * budget, spent) or 1.0
