@@ -102,7 +102,7 @@ def test_numbers_and_days_are_those_of_babel(chosen: str) -> None:
         assert spoken(number(0.125)) == numbers.format_decimal(0.125, locale=chosen)
         shares = {spoken(percent(0.0815, 2)), spoken(share_text(0.815))}
         wanted = {numbers.format_decimal(each, "#0.##", locale=chosen) for each in (8.15, 81.5)}
-        assert {re.sub(r"\s?%", "", each) for each in shares} == {*wanted} - {"81,5"} | {"82"}
+        assert {re.sub(r"\s?%", "", each) for each in shares} == wanted
         for month in range(1, 13):
             day = date(2026, month, 15)
             assert long_date(day) == dates.format_date(day, "long", locale=chosen)

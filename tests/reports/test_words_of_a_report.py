@@ -7,44 +7,22 @@ from dataclasses import replace
 from datetime import date
 from html import unescape
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from reports.project_results import outcome, results
+from reports.wide_releases import COLUMNS, wide_release
 
 import sfumato as sf
 from sfumato.reports.attack_tables import SHOWN, attack_lines
 from sfumato.reports.release_report import draw_release
 from sfumato.reports.risk_plots import MOST_DRAWN
 
-COLUMNS = 28
 MOST_WORDS = 3_000
 MOST_WORDS_OF_A_DOSSIER = 2_500
 
 
 @pytest.fixture(scope="module")
 def wide():
-    """A release of 28 sensitive columns, which are 2 to 10 values dealt unevenly."""
-    draw = np.random.default_rng(7)
-    people, records = 3_000, 1 + draw.poisson(0.6, 3_000)
-    person = np.repeat(np.arange(people), records)
-    data = {
-        "person": [f"p{each}" for each in person],
-        "born": draw.integers(1930, 2010, people)[person],
-        "sex": draw.choice(["f", "m"], people)[person],
-        "school": draw.integers(1, 9, people)[person],
-    }
-    for place in range(COLUMNS):
-        chances = draw.dirichlet(np.full(2 + place % 9, 1.2))
-        data[f"s{place:02}"] = [
-            f"v{each}" for each in draw.choice(len(chances), len(person), p=chances)
-        ]
-    schema = sf.Schema(
-        person="person",
-        quasi_identifiers={"born": "numeric", "sex": "categorical", "school": "numeric"},
-        sensitive=[name for name in data if name.startswith("s") and name[1:].isdigit()],
-    )
-    return sf.anonymize(pa.table(data), schema, sf.GBalance(0.9), seed=3)
+    return wide_release()
 
 
 def words_of(page):

@@ -82,7 +82,7 @@ def test_text_shows_every_measure(measure):
     text = str(risk)
     for name in (*CONTRACT, "h_affiliation [illness]", "l_entropy [illness]"):
         assert any(line.strip().startswith(f"{name} ") for line in text.splitlines()), name
-    assert "67 %" in text
+    assert "66.7 %" in text
     assert "(class 1, row 2)" in text
     assert repr(risk).startswith("Risk(A stranger finds ")
     assert " records=7, persons=5, classes=2, k=3, pid_k=2, g_balance=0.4" in repr(risk)
@@ -185,7 +185,7 @@ def test_l_entropy_is_a_whole_number_where_only_rounding_keeps_it_from_one(measu
 
 
 @pytest.mark.parametrize(
-    ("value", "printed"), [(0, "0 %"), (1, "100 %"), (0.1045, "10 %"), (0.00012, "0.012 %")]
+    ("value", "printed"), [(0, "0 %"), (1, "100 %"), (0.1046, "10.5 %"), (0.00012, "0.012 %")]
 )
 def test_shares_are_printed_in_percent(value, printed):
     assert share(Measure("marketer", value)) == printed

@@ -66,8 +66,10 @@ def clause(text: str, room: int) -> str:
     return f"{text[: room - 1].rsplit(' ', 1)[0]}…"
 
 
-def percent(share: float, digits: int = 1, space: str = NARROW) -> str:
-    """A share as a percentage; never 0 or 100 where it is not exactly that.
+def percent(
+    share: float, digits: int = 1, space: str = NARROW, *, limit: float | None = None
+) -> str:
+    """A share as a percentage, alike wherever it stands; 0 and 100 only if it is exactly that.
 
     Parameters
     ----------
@@ -75,20 +77,30 @@ def percent(share: float, digits: int = 1, space: str = NARROW) -> str:
         In [0, 1]; differences may lie outside.
     digits
         Decimal places from 1 % on; below that two significant digits.
+    limit
+        A share that is compared with it has as many more digits as show its side.
     """
     if not isfinite(share):
         return NONE
-    value = 100 * share
-    if float(value).is_integer():
-        return Figure(f"{value:.0f}{space}%")
-    if near := _near_an_end(value, 99.9999, space):
+    value = 100.0 * share
+    if near := _near_an_end(value, 99.9 if digits < 2 else 99.9999, space):
         return near
-    if abs(value) < 1:
-        return Figure(f"{value:.2g}{space}%")
-    # 99.96 % printed as 100.0 % would claim what is not so.
-    while round(value, digits) == 100 and value < 100:
+    # Products of shares miss whole numbers by rounding errors.
+    if round(value, 9).is_integer():
+        return Figure(f"{value:.0f}{space}%")
+    form, digits = ("g", 2) if abs(value) < 1 else ("f", digits)
+    text = f"{value:.{digits}{form}}"
+    # At its limit a share is written as the limit is: more digits show no side.
+    bound = 100 * share if limit is None or abs(share - limit) < 1e-9 else 100 * limit
+    while digits < 9 and _misleads(float(text), value, bound):
         digits += 1
-    return Figure(f"{value:.{digits}f}{space}%")
+        text = f"{value:.{digits}{form}}"
+    return Figure(f"{text}{space}%")
+
+
+def _misleads(said: float, value: float, limit: float) -> bool:
+    """Whether a rounded percentage claims all, or the other side of its limit."""
+    return said == 100 or (limit != value and (said > limit) != (value > limit))
 
 
 def percentage(share: float, digits: int = 1) -> str:
@@ -97,24 +109,8 @@ def percentage(share: float, digits: int = 1) -> str:
 
 
 def share_text(share: float, limit: float | None = None) -> str:
-    """A share as a percentage of two digits, and as many more as show its side of a limit.
-
-    0 and 100 stand only for exactly that.
-    """
-    value = 100 * share
-    if value in (0, 100):
-        return Figure(f"{value:.0f} %")
-    if near := _near_an_end(value, 99.9, " "):
-        return near
-    digits = 3 if value > 90 else 2
-    text = f"{value:.{digits}g}"
-    # At its limit a share is written as the limit is: more digits show no side.
-    if limit is not None and abs(share - limit) < 1e-9:
-        limit = None
-    while limit is not None and digits < 9 and (float(text) > 100 * limit) != (share > limit):
-        digits += 1
-        text = f"{value:.{digits}g}"
-    return Figure(f"{text} %")
+    """The same beside a limit, whose side it shows."""
+    return percent(share, space=" ", limit=limit)
 
 
 def _near_an_end(value: float, most: float, space: str) -> Phrase | None:

@@ -390,7 +390,7 @@ def check_plausible(
         )
         advice += _DUPLICATES
     found += [
-        f"'{name}' is different in {percentage(share, 0)} of the matches"
+        f"'{name}' is different in {percentage(share)} of the matches"
         for name, share in different_shares(pairs, weights, spec)
         if share > MOSTLY
     ]

@@ -536,7 +536,7 @@ def linkage(made: Made) -> Iterator[Item]:
 
 
 def _told(value: Any, scale: str) -> str:
-    """A number as the first page prints it: shares with two digits, what is coarse in its words."""
+    """A number as the first page prints it: what is coarse in its words."""
     if scale != SHARE:
         return printed(value, scale)
     if isinstance(value, (int, float)):

@@ -273,7 +273,6 @@ def _persons_figure(links: Found) -> pictures.Figure:
         Phrase("records of the person"),
         height=_HEIGHT,
         upward=Phrase("people (%)"),
-        digits=1,
     )
     said = Phrase(
         "{people}; the most records: {most}.",

@@ -227,7 +227,7 @@ def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> pictures.Figure 
     bars = pictures.named_rows(rows, "column").mark_bar(color=pictures.AFTER, height=14)
     end = pictures.share_end(max(row["lost"] for row in rows))
     chart = bars.encode(x=alt.X("lost:Q", scale=alt.Scale(domain=[0, end]), axis=axis))
-    said = _by_column((row["column"], percent(row["lost"], 0)) for row in rows)
+    said = _by_column((row["column"], percent(row["lost"])) for row in rows)
     drawn = pictures.layered_rows([chart], len(rows))
     return pictures.Figure(
         pictures.picture(drawn, "loss", Phrase("Bars: {said}.", said=said)),

@@ -181,7 +181,6 @@ def labelled_bars(
     height: float,
     colour: str = AFTER,
     upward: str | None = None,
-    digits: int = 0,
     slanted: bool = False,
     heading: str | None = None,
 ) -> alt.LayerChart:
@@ -195,7 +194,7 @@ def labelled_bars(
         Title of the panel; without one nothing is kept free for it.
     """
     rows = [
-        {"label": label, "share": share, "text": percent(share, digits) if share else ""}
+        {"label": label, "share": share, "text": percent(share) if share else ""}
         for label, share in zip(labels, shares.tolist(), strict=True)
     ]
     base = alt.Chart(values(rows)).encode(

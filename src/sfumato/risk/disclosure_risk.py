@@ -445,10 +445,10 @@ def column_rows(columns: Sequence[ColumnFigures]) -> list[measure_table.Row]:
         found = "–"
         if column.found is not None and column.without is not None:
             found = f"{percentage(column.found)}, {percentage(column.without)}"
-        told = [f"{percentage(share, 0)} of {name}" for name, share in most_told(column)]
+        told = [f"{percentage(share)} of {name}" for name, share in most_told(column)]
         alone = [] if column.alone is None else [f"{percentage(column.alone)} alone in their class"]
         if column.role != "order" and column.person is not None:
-            alone.append(f"{percentage(column.person, 0)} in a class of 20")
+            alone.append(f"{percentage(column.person)} in a class of 20")
         words = "; ".join([", ".join(alone), f"tells {', '.join(told)}" if told else ""])
         words = column.leak if column.role == "together" and column.leak else words.strip("; ")
         lines.append(measure_table.Row(column.column, found, words))

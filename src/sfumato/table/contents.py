@@ -435,7 +435,7 @@ def _codes(column: _Values) -> Held | None:
         if share < 0.95 or not _bears_out(called, column):
             continue
         return Held(
-            content, 0.9, f"codes of the shape of {called} in {percentage(share, 0)} of the records"
+            content, 0.9, f"codes of the shape of {called} in {percentage(share)} of the records"
         )
     # SNOMED CT numbers concepts by 6 to 18 digits, the last of which is Verhoeff's check digit.
     digits = (
@@ -778,7 +778,7 @@ def _known_names(column: _Values) -> Held | None:
     several = float(weights[[len(token) > 1 for token in tokens]].sum())
 
     def said(share: float, what: str) -> str:
-        return f"names of people: {percentage(share, 0)} of the records have a frequent {what}"
+        return f"names of people: {percentage(share)} of the records have a frequent {what}"
 
     if (
         several > 0.7

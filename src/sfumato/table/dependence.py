@@ -502,7 +502,7 @@ def order_figures(table: Table, class_of: Codes) -> tuple[ColumnFigures, ...]:
     most = max(told, key=told.__getitem__, default="")
     if not most or told[most] < TELLS:
         return ()
-    leak = f"tells '{most}' within classes ({percentage(told[most], 0)} of its order)"
+    leak = f"tells '{most}' within classes ({percentage(told[most])} of its order)"
     return (ColumnFigures("order of the rows", ORDER, told, {}, None, leak),)
 
 
@@ -963,7 +963,7 @@ class _Sample:
             # unless something small was added to them.
             own = not _is_amount(whole) or _has_further_digits(whole)
         how = (
-            f"leaves {percentage(alone, 0)} of the people of a class of {LARGE_CLASS} alone with "
+            f"leaves {percentage(alone)} of the people of a class of {LARGE_CLASS} alone with "
             "their value"
         )
         if len(np.unique(known)) >= (1.0 - MOST_EXCEPTIONS) * len(known):
@@ -1215,4 +1215,4 @@ HELD: dict[str, tuple[Callable[[str], Any], Callable[[Any, Any], bool]]] = {
 
 def of_unknown(share: float) -> str:
     """How much is told; all of it only where it is all of it."""
-    return f"({percentage(share, 0)} of what is not known)"
+    return f"({percentage(share)} of what is not known)"

@@ -346,7 +346,7 @@ def _half_contained(column: IdColumn, keys: Sequence[IdColumn]) -> str:
         if share >= PARTLY:
             return (
                 f"does column '{column.name}' of {column.table} refer to {key.table}, where "
-                f"{percentage(share, 0)} of its values are? Write under [tables.{column.table}]: "
+                f"{percentage(share)} of its values are? Write under [tables.{column.table}]: "
                 f'of = {{ {column.name} = "{key.table}" }} and orphans = "drop"'
             )
     return ""

@@ -53,7 +53,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
         ]
         if foretold:
             tells = Listed(
-                Phrase("{share} of '{column}'", share=percentage(share, 0), column=name)
+                Phrase("{share} of '{column}'", share=percentage(share), column=name)
                 for name, share in foretold
             )
             notes.append(

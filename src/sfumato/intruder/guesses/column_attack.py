@@ -166,9 +166,7 @@ def with_column(
         most = max(foretold, key=foretold.__getitem__)
         gives = f"foretells '{most}' {of_unknown(foretold[most])}"
     elif by_itself >= limit:
-        gives = (
-            f"leaves {percentage(by_itself, 0)} of the people alone among {CLASS} with their value"
-        )
+        gives = f"leaves {percentage(by_itself)} of the people alone among {CLASS} with their value"
     elif follows >= FOLLOWS:
         gives = f"follows from {by} {of_unknown(follows)}"
     return ColumnFinds(right, without, alone / max(file.persons, 1), foretold, gives)

@@ -143,7 +143,7 @@ def _between(equal: Estimate, strata: Estimate, share: float) -> Estimate:
         low=None if low is None else low * float(np.exp(-apart)),
         high=None if high is None else min(high * float(np.exp(apart)), 1.0),
         path=(
-            f"{percentage(share, 0)} of the weights' variance lies between classes",
+            f"{percentage(share)} of the weights' variance lies between classes",
             *strata.path,
         ),
     )
