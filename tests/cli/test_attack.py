@@ -158,7 +158,7 @@ def test_a_screen_shows_warnings_and_whole_columns_of_every_attack(made: Path) -
     head = next(place for place, line in enumerate(lines) if line.endswith("  attack"))
     rows = lines[head + 1 : head + 1 + len(longest)]
     assert "BEATEN" in rows[0]
-    assert "12 %" in rows[0]
+    assert "12.3 %" in rows[0]
     text = " ".join("\n".join(lines[head + 1 :]).split())
     assert all(attack_title(name) in text for name in longest)
     assert sum("the warning" in line for line in lines) == 1

@@ -14,14 +14,7 @@ import numpy as np
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store, sketches
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal, unready
-from sfumato.ledger.composition import (
-    Handed,
-    Limits,
-    Measured,
-    Together,
-    of_classes,
-    together,
-)
+from sfumato.ledger.composition import Handed, Limits, Measured, Together, of_classes, together
 from sfumato.ledger.ledger import Ledger, check_said
 from sfumato.ledger.overlap import by_id, check_apart, check_shared, followed
 from sfumato.release.promises import PROMISES, restored

@@ -9,14 +9,7 @@ from sfumato.core.number_text import MANY_COLUMNS, NONE, counted
 from sfumato.core.phrases import Listed, Phrase, Plural
 from sfumato.intruder.referee.attack_odds import Outcome, rank
 from sfumato.reports.adversaries import attack_title, predicted_meaning
-from sfumato.reports.printed_numbers import (
-    COUNT,
-    SHARE,
-    ends_of,
-    height,
-    plain_number,
-    printed,
-)
+from sfumato.reports.printed_numbers import COUNT, SHARE, ends_of, height, plain_number, printed
 from sfumato.risk.verdict import WHO
 
 SHOWN = 3
