@@ -140,7 +140,9 @@ class Worker:
     def _press(self, place: int, key: str, then: str) -> None:
         pair = self.page.locator(".pair").nth(place)
         self._answered(lambda: pair.locator(f'[data-key="{key}"]').dispatch_event("click"))
-        self.page.locator(".pile > *").nth(place).and_(self.page.locator(then)).wait_for()
+        self.page.locator(".pile > *").nth(place).and_(self.page.locator(then)).wait_for(
+            state="attached"
+        )
 
     def _answered(self, click: Any) -> None:
         with self.page.expect_response(lambda answer: answer.request.method == "POST") as answer:

@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,9 @@ def check_target(target: str | os.PathLike[str]) -> None:
     path = Path(target)
     subject = f"output {path.name or path}"
     try:
+        # From Python 3.14 on, `is_dir` no longer says that a name is too long.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
         folder, place = path.is_dir(), path.parent.is_dir()
     except OSError as error:
         raise InputError(

@@ -32,7 +32,7 @@ def at_desk(context: Any, bench: Workbench) -> Any:
     page.goto(bench.link)
     page.wait_for_url("**/link/desk")
     page.get_by_role("button", name="Show the pairs").press("Enter")
-    page.locator(".pair").first.wait_for()
+    page.locator(".pair.now").wait_for()
     page.wait_for_load_state()  # keys before the script are lost
     return page
 
@@ -101,8 +101,7 @@ def test_twenty_pairs_by_keyboard_and_a_kill(context: Any, tmp_path: Path) -> No
             press(page, "6")
         press(page, "u")
         assert page.locator(".pair.decided").count() == 9
-        press(page, "n")
-        press(page, "6")
+        press(page, "6")  # what was undone is in hand again
         page.keyboard.press("n")  # all of this page are answered
         page.wait_for_url("**/link/desk?page=2")
         page.keyboard.press("n")
@@ -139,14 +138,14 @@ def test_the_doubtful_pairs_of_a_project(context: Any, tmp_path: Path) -> None:
         page.get_by_role("button", name="Review them here").click()
         page.get_by_role("link", name="Review them").click()
         page.get_by_role("button", name="Show the pairs").click()
-        page.locator(".pair").first.wait_for()
+        page.locator(".pair.now").wait_for()
         page.wait_for_load_state()
         pairs = int(re.findall(r"of (\d+) decided", page.locator("#standing").inner_text())[0])
         for _ in range(pairs):
             press(page, "1")
             if not page.locator(".pair.undecided").count() and page.locator("[rel=next]").count():
                 page.locator("[rel=next]").first.click()
-                page.locator(".pair.undecided").first.wait_for()
+                page.locator(".pair.now.undecided").wait_for()
                 page.wait_for_load_state()
         axe_finds_nothing(page, 1280, 390)
         page.set_viewport_size({"width": 1280, "height": 900})

@@ -108,7 +108,7 @@
   function act(pair, button, byKey = false) {
     if (button.getAttribute("aria-disabled") === "true") {
       const costs = button.closest(".column, .group");
-      return say(`${nameOf(pair)}: ${words.refused}. ${costs ? costs.querySelector("p:not(.meaning), .amount").textContent : ""}`, true);
+      return say(`${nameOf(pair)}: ${words.refused}. ${costs ? costs.querySelector("p:not(.meaning), .amount").innerText : ""}`, true);
     }
     const cell = button.classList.contains("cover") ? button.closest(".column") : null;
     const first = touch.matches && cell && cell !== armed;
@@ -118,7 +118,7 @@
     const data = button.name ? { [button.name]: button.value } : {};
     if (verb === "note") data.note = pair.querySelector("textarea").value;
     const done = (button.classList.contains("choice") ? button.querySelector(".hidden") : button)
-      .textContent.replace(/\s+/g, " ").trim();
+      .innerText.replace(/\s+/g, " ").trim();
     if (leaving) return say(words.leaving, true);
     enqueue(pair, verb, data, done);
     if (byKey && /decide|skip/.test(verb)) onward(pair);
