@@ -55,6 +55,13 @@ def test_up_to_sixty_words_are_a_category(distinct, category):
     assert (found is AttributeKind.CATEGORY) is category
 
 
+@pytest.fixture
+def many_samples(monkeypatch):
+    """As many as a user has: tests of the server, in the same process, draw fewer."""
+    monkeypatch.setattr(reviewer_agreement, "RESAMPLES", 500)
+
+
+@pytest.mark.usefixtures("many_samples")
 def test_ends_of_agreement_are_those_of_95_in_100_samples():
     """Of 10,000 answers, half of them yes, the standard error of the share is half a percent."""
     low, high = reviewer_agreement.bootstrap(
@@ -65,6 +72,7 @@ def test_ends_of_agreement_are_those_of_95_in_100_samples():
     assert (high - low) / (2 * 0.005) == pytest.approx(1.96, abs=0.2)
 
 
+@pytest.mark.usefixtures("many_samples")
 @pytest.mark.parametrize(("defined", "told"), [(92, True), (88, False)])
 def test_agreement_has_ends_where_nine_of_ten_samples_define_it(defined, told):
     asked = iter(range(10**6))

@@ -125,7 +125,7 @@ def test_text_for_people() -> None:
     )
     assert not any("7104 Mandarin ->" in text for text in texts(found))
     nearly = replace(next(iter(found)), support=0.5, confidence=0.9997)
-    assert "support 50 %, confidence 99.97 %" in nearly.text(HIERARCHIES)
+    assert "support 50 %, confidence over 99.9 %" in nearly.text(HIERARCHIES)
 
 
 def test_a_narrow_antecedent_stays_where_the_wide_one_was_rejected() -> None:
