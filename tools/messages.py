@@ -86,7 +86,7 @@ READERS = {
 UNTRANSLATED = frozenset(
     {
         *("cli", "engines", "linkage", "semantics", "table"),
-        *("audit.html", "auditor_views.py", "check.html", "custodian", "manager"),
+        *("audit.html", "auditor_views.py", "check.html", "manager"),
     }
 )
 """Rooms and pages that speak English alone."""

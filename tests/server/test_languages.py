@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from server.clinic import Browser, staff, stored
+from server.manager_pages import client_of
 from server.people import logged_in, person, quick_hashes, visitor
 
 __all__ = ["quick_hashes"]
@@ -25,6 +26,8 @@ NAMES = {
     "UTC",
 }
 """Texts that are the same in English and in another language, or are data."""
+CUSTODIANS = ("consent", "grants", "purge")
+"""Pages of a project that its custodian has."""
 
 
 def nodes(page: str) -> set[str]:
@@ -46,10 +49,13 @@ def asked(client: Any, path: str, language: str) -> str:
 
 
 @pytest.mark.parametrize("language", ["de", "fr"])
-def test_no_english_is_left_on_pages_of_accounts_and_workers(language: str) -> None:
+def test_no_english_is_left_on_pages_of_accounts_workers_and_custodians(language: str) -> None:
     project, worker = stored(people=(people := staff()))
-    pile = f"/projects/{project.id}/pairs"
+    where = f"/projects/{project.id}"
+    pile = f"{where}/pairs"
     places = {
+        client_of(people[0], fresh=True): [f"{where}/{each}" for each in CUSTODIANS],
+        Browser(people[1], project).client: [f"{where}/rules"],
         Browser(worker, project).client: [pile, "/account", "/fresh", "/nowhere"],
         Browser(people[0], project).client: ["/account", f"{pile}?page=99"],
         logged_in(person("paula", "worker").name): ["/account/second-factor", "/account/password"],

@@ -26,7 +26,7 @@ def load_catalogs() -> None:
         translation(chosen).merge(catalog(chosen))
 
 
-_ENGLISH = re.compile(r"/(projects(?!/[^/]+/pairs)|audit)")
+_ENGLISH = re.compile(r"/(projects(?!/[^/]+/(pairs|rules|consent|grants|purge))|audit)")
 """Addresses of pages that speak English alone."""
 
 

@@ -82,12 +82,12 @@ class Budget(forms.FloatField):
     No limit is asked for in words: a field that somebody forgot must not lift one.
     """
 
-    def __init__(self, label: str, help_text: str) -> None:
+    def __init__(self, label: str, help_text: str = _("From 0 to 1, or: {word}.")) -> None:
         super().__init__(
             label=label,
             min_value=0.0,
             max_value=1.0,
-            help_text=help_text,
+            help_text=format_lazy(help_text, word=NO_LIMIT),
             widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
         )
 

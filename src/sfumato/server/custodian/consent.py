@@ -14,6 +14,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from sfumato.review.review_settings import NO_LIMIT, Settings
@@ -30,6 +32,13 @@ from sfumato.server.store.models import Account, Allowance, Project, Proposal, P
 
 _PROPOSED = ("k", "budget", "project_budget")
 """Rules that may change while a project is open; what else was shown would be of other ones."""
+_STATES = {
+    ProposalState.OPEN: gettext_lazy("open"),
+    ProposalState.ACCEPTED: gettext_lazy("accepted"),
+    ProposalState.DECLINED: gettext_lazy("declined"),
+    ProposalState.WITHDRAWN: gettext_lazy("withdrawn"),
+    ProposalState.REPLACED: gettext_lazy("replaced"),
+}
 LONGEST_REASON = Proposal._meta.get_field("reason").max_length  # noqa: SLF001 - as Django has it
 
 
@@ -74,13 +83,13 @@ def answer(
         proposals = Proposal.objects.select_for_update(no_key=True)
         proposal = proposals.filter(project=project, pk=number).first()
         if proposal is None:
-            raise Stop(404, "There is no such proposal.")
+            raise Stop(404, _("There is no such proposal."))
         check_stated(proposal)
         holds = proposal.pk == project.consent
         if proposal.state != ProposalState.OPEN and (accepts or not holds):
-            raise Stop(409, "This proposal is answered, or another took its place. Look again.")
+            raise Stop(409, _("This proposal is answered, or another took its place. Look again."))
         if not accepts and not reason:
-            raise Stop(409, "Say why.")
+            raise Stop(409, _("Say why."))
         if accepts:
             rows, done = _accepted(project, proposal), ProposalState.ACCEPTED
         elif holds:
@@ -131,19 +140,21 @@ class ProposalForm(forms.Form):
     """Other rules."""
 
     k = forms.IntegerField(
-        label="k: the minimum allowed anonymity-set size", min_value=1, max_value=1_000_000
+        label=gettext_lazy("k: the minimum allowed anonymity-set size"),
+        min_value=1,
+        max_value=1_000_000,
     )
-    budget = Budget("Budget of each worker (KAPR)", f"From 0 to 1, or: {NO_LIMIT}.")
-    project_budget = Budget("Budget of the project (KAPR)", f"From 0 to 1, or: {NO_LIMIT}.")
+    budget = Budget(gettext_lazy("Budget of each worker (KAPR)"))
+    project_budget = Budget(gettext_lazy("Budget of the project (KAPR)"))
 
 
 class ReasonForm(forms.Form):
     """Why rules are declined or withdrawn."""
 
     reason = forms.CharField(
-        label="Reason",
+        label=gettext_lazy("Reason"),
         max_length=LONGEST_REASON,
-        help_text="The manager reads it. No value of a record.",
+        help_text=gettext_lazy("The manager reads it. No value of a record."),
     )
 
 
@@ -156,7 +167,10 @@ def rules_page(request: HttpRequest, project: Project) -> HttpResponse:
     form = ProposalForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         propose(request.user, project.pk, **form.cleaned_data)
-        messages.success(request, f"Proposed to {project.custodian.name}, who is to accept it.")
+        messages.success(
+            request,
+            _("Proposed to {name}, who is to accept it.").format(name=project.custodian.name),
+        )
         return redirect(request.path)
     return _page(request, project, {"form": form, "proposes": True})
 
@@ -171,10 +185,10 @@ def consent_page(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             number = int(request.POST.get("proposal", ""))
         except ValueError:
-            raise Stop(400, "The proposal must be a number.") from None
+            raise Stop(400, _("The proposal must be a number.")) from None
         reason = "" if accepts else form.cleaned_data["reason"]
         done = answer(request.user, project.pk, number, accepts=accepts, reason=reason)
-        messages.success(request, f"The rules are {done.state}.")
+        messages.success(request, _("The rules are {state}.").format(state=_STATES[done.state]))
         return redirect(request.path)
     return _page(request, project, {"form": form, "proposes": False})
 
@@ -183,6 +197,7 @@ def _page(request: HttpRequest, project: Project, context: dict[str, Any]) -> Ht
     given = list(project.proposals.order_by("-pk").select_related("by", "to"))
     for proposal in given:
         check_stated(proposal)
+        proposal.told = _STATES[proposal.state]
     open_one = next((each for each in given if each.state == ProposalState.OPEN), None)
     consented = is_consented(project)
     held = next((each for each in given if consented and each.pk == project.consent), None)

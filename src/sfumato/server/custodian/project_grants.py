@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.accounts.sessions import EXPORTS_WAIT, last_reset
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop
@@ -38,21 +38,21 @@ def limit(budget: float | None) -> str:
     budget
         KAPR, ``None`` for no limit.
     """
-    return NO_LIMIT if budget is None else f"{budget:g}"
+    return _("no limit") if budget is None else f"{budget:g}"
 
 
 def settings_in_words(rules: dict[str, Any]) -> list[tuple[str, str]]:
     """Rules that a custodian accepts: name and value."""
-    floor = "refused below" if rules["k_floor"] == "refuse" else "reported where below"
+    floor = _("refused below") if rules["k_floor"] == "refuse" else _("reported where below")
     return [
         ("k", f"{rules['k']}, {floor}"),
-        ("Anonymity sets", str(rules["policy"])),
-        ("Costs shown", str(rules["costs"])),
-        ("Masks", f"{rules['mask_width']} width"),
-        ("Shown at first", ("masked", "partly", "in full")[int(rules["start"])]),
-        ("Budget of a worker", limit(rules.get("budget"))),
-        ("Budget of the project", limit(rules.get("project_budget"))),
-        ("Hints", "given" if rules["hints"] else "none"),
+        (_("Anonymity sets"), str(rules["policy"])),
+        (_("Costs shown"), str(rules["costs"])),
+        (_("Width of masks"), str(rules["mask_width"])),
+        (_("Shown at first"), (_("masked"), _("partly"), _("in full"))[int(rules["start"])]),
+        (_("Budget of a worker"), limit(rules.get("budget"))),
+        (_("Budget of the project"), limit(rules.get("project_budget"))),
+        (_("Hints"), _("given") if rules["hints"] else _("none")),
     ]
 
 
@@ -71,7 +71,7 @@ def raise_budget(
         found = models.Allowance.objects.select_for_update().filter(project=project, worker=worker)
         allowance = found.first()
         if allowance is None:
-            raise Stop(404, "There is no such worker in this project.")
+            raise Stop(404, _("There is no such worker in this project."))
         check_stated(allowance)
         _check_raise(allowance.budget, budget)
         detail = {BEFORE: allowance.budget, AFTER: budget}
@@ -92,10 +92,12 @@ def confirm_reset(by: models.Account, project_id: UUID) -> models.Grant:
     with _granting(by, project_id, closed=True) as project:
         reset = last_reset(project.manager)
         if reset is None:
-            raise Stop(409, "The manager's password was not reset within a day.")
+            raise Stop(409, _("The manager's password was not reset within a day."))
         # Whoever resets both passwords would be both of the two who are asked for.
         if reset[1] == by.pk or last_reset(by) is not None:
-            raise Stop(403, "Confirm it a day after your own reset, and never one that you made.")
+            raise Stop(
+                403, _("Confirm it a day after your own reset, and never one that you made.")
+            )
         until = reset[0] + EXPORTS_WAIT
         to = project.manager
         return _noted(project, by, models.GrantKind.RESET, {}, (), to=to, expires=until)
@@ -118,7 +120,7 @@ def use_identity_grant(project: models.Project) -> models.Grant:
     if grant is not None and models.Grant.objects.filter(pk=grant.pk, used=None).update(used=now):
         grant.used = now
         return grant
-    raise Stop(403, "The custodian of the data has not allowed an export of identities.")
+    raise Stop(403, _("The custodian of the data has not allowed an export of identities."))
 
 
 def revoke(by: models.Account, project_id: UUID, number: int) -> models.Grant:
@@ -126,10 +128,10 @@ def revoke(by: models.Account, project_id: UUID, number: int) -> models.Grant:
     with _granting(by, project_id, closed=True) as project:
         grant = models.Grant.objects.select_for_update().filter(project=project, pk=number).first()
         if grant is None:
-            raise Stop(404, "There is no such grant.")
+            raise Stop(404, _("There is no such grant."))
         check_stated(grant)
         if not is_revocable(grant):
-            raise Stop(409, "This grant is over already.")
+            raise Stop(409, _("This grant is over already."))
         rows = _undo(project, grant) if grant.kind == models.GrantKind.BUDGET else []
         # Also where the grant has no end: it is over from now on.
         now = timezone.now()
@@ -160,16 +162,21 @@ def _granting(
     """The project, while nobody opens anything in it."""
     with locked(by, Action.GRANT, project_id) as project:
         if project.state == models.ProjectState.CLOSED and not closed:
-            raise Stop(409, f"The project is {project.state}.")
+            raise Stop(409, _("The project is closed."))
         yield project
 
 
 def _check_raise(before: float | None, after: float | None) -> None:
     if before is None:
-        raise Stop(409, "There is no limit now; there is nothing to raise.")
+        raise Stop(409, _("There is no limit now; there is nothing to raise."))
     # Where no row is below k, KAPR is 1 at most: a larger budget would be no limit.
     if after is not None and not before < after <= 1:
-        raise Stop(409, f"The budget is {before:g} now; it can be raised only, up to 1.")
+        raise Stop(
+            409,
+            _("The budget is {budget} now; it can be raised only, up to 1.").format(
+                budget=f"{before:g}"
+            ),
+        )
 
 
 def _undo(project: models.Project, grant: models.Grant) -> list[Stated]:
@@ -177,7 +184,7 @@ def _undo(project: models.Project, grant: models.Grant) -> list[Stated]:
     allowance = allowances.get(project=project, worker=grant.to)
     # Taken back in reverse order only: else a later grant would hold on without its ground.
     if allowance.budget != grant.detail[AFTER]:
-        raise Stop(409, "The budget was changed after this. Revoke the later grant first.")
+        raise Stop(409, _("The budget was changed after this. Revoke the later grant first."))
     check_stated(allowance)
     raises = project.grants.filter(kind=models.GrantKind.BUDGET, to=grant.to).exclude(pk=grant.pk)
     # Without another raise the rules hold, which may be others than before this one.
@@ -230,7 +237,7 @@ def purge(by: models.Account | None, project_id: UUID) -> None:
         with transaction.atomic():
             project = models.Project.objects.select_for_update().filter(pk=project_id).first()
             if project is None:
-                raise Stop(404, "There is no such project.")
+                raise Stop(404, _("There is no such project."))
             _check(by, project)
             pairs = models.StoredPair.objects.filter(project=project).count()
             # Of the other tables it follows from the state of the project.
@@ -264,7 +271,7 @@ def purge(by: models.Account | None, project_id: UUID) -> None:
 
 def _check(by: models.Account | None, project: models.Project) -> None:
     if project.state == models.ProjectState.PURGED:
-        raise Stop(409, "The project is purged already.")
+        raise Stop(409, _("The project is purged already."))
     if by is not None:
         permission = decide(by, Action.PURGE_PROJECT, project)
         if not permission.allowed:

@@ -9,9 +9,10 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
-from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.accounts.forms import Budget
 from sfumato.server.accounts.sessions import last_reset
 from sfumato.server.accounts.views import of_project
@@ -30,13 +31,14 @@ class WorkerBudgetForm(forms.Form):
         budgets = dict(allowances.values_list("worker", "budget"))
         workers = Account.objects.filter(pk__in=list(budgets)).order_by("name")
         self.fields["worker"] = forms.ModelChoiceField(
-            label="Worker", queryset=workers, to_field_name="pseudonym", empty_label=None
+            label=_("Worker"), queryset=workers, to_field_name="pseudonym", empty_label=None
         )
-        help_text = f"From 0 to 1, higher than it is now; or: {NO_LIMIT}."
-        self.fields["budget"] = Budget("New budget (KAPR)", help_text)
-        self.fields["worker"].label_from_instance = lambda account: (
-            f"{account.name}: {limit(budgets.get(account.pk))} now"
+        self.fields["budget"] = Budget(
+            _("New budget (KAPR)"), _("From 0 to 1, higher than it is now; or: {word}.")
         )
+        self.fields["worker"].label_from_instance = lambda account: _(
+            "{name}: {budget} now"
+        ).format(name=account.name, budget=limit(budgets.get(account.pk)))
 
 
 class IdentityExportForm(forms.Form):
@@ -44,7 +46,7 @@ class IdentityExportForm(forms.Form):
 
     prefix = "export"
     hours = forms.IntegerField(
-        label="Hours for which it holds", min_value=1, max_value=24 * 14, initial=24
+        label=gettext_lazy("Hours for which it holds"), min_value=1, max_value=24 * 14, initial=24
     )
 
 
@@ -52,9 +54,9 @@ class PurgeForm(forms.Form):
     """The title of the project, typed by whoever destroys it."""
 
     typed = forms.CharField(
-        label="Title of the project",
+        label=gettext_lazy("Title of the project"),
         max_length=200,
-        help_text="Type it as it stands above.",
+        help_text=gettext_lazy("Type it as it stands above."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -66,7 +68,7 @@ class PurgeForm(forms.Form):
         """The title, if it is this project's."""
         typed = str(self.cleaned_data["typed"])
         if typed.strip() != self._title.strip():
-            raise forms.ValidationError("This is not the project's title.")
+            raise forms.ValidationError(_("This is not the project's title."))
         return typed
 
 
@@ -104,7 +106,7 @@ def grants_page(request: HttpRequest, project: Project) -> HttpResponse:
 def revoke_page(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     """Take a grant back."""
     project_grants.revoke(request.user, project.pk, number)
-    messages.success(request, "The grant is revoked.")
+    messages.success(request, _("The grant is revoked."))
     return redirect("grants", project_id=project.pk)
 
 
@@ -120,18 +122,21 @@ def _forms(project: Project, asked: str, data: Any) -> Forms:
 
 def _worker(request: HttpRequest, project: Project, given: Forms) -> str:
     project_grants.raise_budget(request.user, project.pk, given["worker"], given["budget"])
-    return f"The budget of {given['worker'].name} is {limit(given['budget'])} now."
+    return _("The budget of {name} is {budget} now.").format(
+        name=given["worker"].name, budget=limit(given["budget"])
+    )
 
 
 def _export(request: HttpRequest, project: Project, given: Forms) -> str:
     grant = project_grants.allow_identity_export(request.user, project.pk, given["hours"])
-    until = f"{grant.expires:%Y-%m-%d %H:%M} UTC"
-    return f"{project.manager.name} may export identities once, until {until}."
+    return _("{name} may export identities once, until {time} UTC.").format(
+        name=project.manager.name, time=f"{grant.expires:%Y-%m-%d %H:%M}"
+    )
 
 
 def _reset(request: HttpRequest, project: Project, _given: Forms) -> str:
     project_grants.confirm_reset(request.user, project.pk)
-    return f"{project.manager.name} may export."
+    return _("{name} may export.").format(name=project.manager.name)
 
 
 _GRANT: dict[str, Callable[[HttpRequest, Project, Forms], str]] = {
@@ -142,20 +147,22 @@ _GRANT: dict[str, Callable[[HttpRequest, Project, Forms], str]] = {
 
 
 _EXPORTS: dict[str, str] = {
-    GrantKind.IDENTITY_EXPORT: "one export of identities",
-    GrantKind.RESET: "exports after a reset of the password",
+    GrantKind.IDENTITY_EXPORT: gettext_lazy("one export of identities, until {time} UTC"),
+    GrantKind.RESET: gettext_lazy("exports after a reset of the password, until {time} UTC"),
 }
 
 
 def _grant_in_words(grant: Grant) -> str:
     """What was granted, in words."""
     if grant.kind in _EXPORTS:
-        return f"{_EXPORTS[grant.kind]}, until {grant.expires:%Y-%m-%d %H:%M} UTC"
+        return str(_EXPORTS[grant.kind]).format(time=f"{grant.expires:%Y-%m-%d %H:%M}")
     before, after = grant.detail[project_grants.BEFORE], grant.detail[project_grants.AFTER]
     if grant.kind == GrantKind.K:
-        return f"k from {before} to {after}"
-    whose = grant.to.name if grant.to else "the project"
-    return f"budget of {whose} from {limit(before)} to {limit(after)}"
+        return _("k from {before} to {after}").format(before=before, after=after)
+    whose = grant.to.name if grant.to else _("the project")
+    return _("budget of {whose} from {before} to {after}").format(
+        whose=whose, before=limit(before), after=limit(after)
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -165,6 +172,6 @@ def purge_page(request: HttpRequest, project: Project) -> HttpResponse:
     form = PurgeForm(project.title, request.POST or None)
     if request.method == "POST" and form.is_valid():
         purge(request.user, project.pk)
-        messages.success(request, "The project is purged. Its data cannot be read any more.")
+        messages.success(request, _("The project is purged. Its data cannot be read any more."))
         return redirect("/projects")
     return render(request, "custodian/purge.html", {"project": project, "form": form})

@@ -240,7 +240,7 @@ class RulesForm(forms.Form):
     costs = forms.ChoiceField(label="Costs that are shown", choices=_words(_COSTS))
     start = forms.TypedChoiceField(label="Shown at first", choices=_words(_START), coerce=int)
     mask_width = forms.ChoiceField(label="Width of masks", choices=_words(_WIDTH))
-    budget = Budget("Budget of each worker (KAPR)", f"From 0 to 1, or: {NO_LIMIT}.")
+    budget = Budget("Budget of each worker (KAPR)")
     project_budget = Budget(
         "Budget of the project (KAPR)",
         f"What all workers together may be shown, as if they told each other; or: {NO_LIMIT}.",
